@@ -31,8 +31,8 @@ static inline const char *sb_wall_iso8601(char *buffer, size_t size)
 {
     time_t now = time(NULL);
     struct tm parts;
-    if (size > 0 && (!gmtime_r(&now, &parts) ||
-                     strftime(buffer, size, "%Y-%m-%dT%H:%M:%SZ", &parts) == 0))
+    if (size > 0 &&
+        (!gmtime_r(&now, &parts) || strftime(buffer, size, "%Y-%m-%dT%H:%M:%SZ", &parts) == 0))
         buffer[0] = '\0';
     return buffer;
 }

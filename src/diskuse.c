@@ -127,9 +127,10 @@ int sb_disk_use(const char *dir, struct sb_disk_use *usep)
         saved_errno = errno;
         goto out;
     }
-    /* Without FTS_NOCHDIR the walk would change the directory of the whole process. */
+    /* Without FTS_NOCHDIR the walk would change the directory of the whole process; FTS_COMFOLLOW
+     * lets `dir` itself, and nothing below it, be a symbolic link. */
     char *const roots[] = {top, NULL};
-    tree = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
+    tree = fts_open(roots, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR, NULL);
     if (!tree) {
         saved_errno = errno;
         goto out;
@@ -152,8 +153,10 @@ out:
         fts_close(tree);
     free(linked.files);
     free(top);
+    if (saved_errno == 0)
+        return 0;
     errno = saved_errno;
-    return saved_errno == 0 ? 0 : -1;
+    return -1;
 }
 
 int sb_dirty_bytes(uint64_t *bytesp)

@@ -21,10 +21,10 @@ struct sb_disk_use {
     uint64_t directory_allocated_bytes;
 };
 
-/* Walks the tree below `dir`. Symbolic links are neither followed nor counted, nor are sockets,
- * pipes and devices. A file that disappears during the walk (a store that cleans up in the
- * background) is left out. Returns 0, or -1 with errno set when `dir` or something below it
- * cannot be read; the struct is then all zero. */
+/* Walks the tree below `dir`, which may be a symbolic link; those below it are neither followed nor
+ * counted, nor are sockets, pipes and devices. A file that disappears during the walk (a store that
+ * cleans up in the background) is left out. Returns 0, or -1 with errno set when `dir` or something
+ * below it cannot be read; the struct is then all zero. */
 int sb_disk_use(const char *dir, struct sb_disk_use *usep);
 
 /* Bytes of the whole machine's page cache that are dirty or being written back at the moment.

@@ -71,8 +71,7 @@ static const struct unit duration_units[] = {
 static uint64_t find_scale(const struct grammar *grammar, const char *name)
 {
     for (const struct unit *unit = grammar->units; unit->name; unit++) {
-        int order =
-            grammar->ignore_case ? strcasecmp(unit->name, name) : strcmp(unit->name, name);
+        int order = grammar->ignore_case ? strcasecmp(unit->name, name) : strcmp(unit->name, name);
         if (order == 0)
             return unit->scale;
     }

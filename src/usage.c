@@ -54,8 +54,7 @@ void sb_usage_sample(struct sb_usage *usagep)
     sample_rusage(usagep);
     struct timespec cpu;
     if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu) == 0)
-        usagep->thread_cpu_ns =
-            (uint64_t)cpu.tv_sec * UINT64_C(1000000000) + (uint64_t)cpu.tv_nsec;
+        usagep->thread_cpu_ns = (uint64_t)cpu.tv_sec * UINT64_C(1000000000) + (uint64_t)cpu.tv_nsec;
     sample_io(usagep);
 }
 

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * dataset.h -- which records a store holds at a point of a chain, in O(1) memory.
+ *
+ * A chain fills the store with keys 0..records-1 at version 0 and may then overwrite keys in the
+ * order of a permutation, going round as often as needed: the version of a key is the number of
+ * times the overwrites have reached it.
+ */
+#ifndef SB_DATASET_H
+#define SB_DATASET_H
+
+#include "data.h"
+#include "digest.h"
+#include "params.h"
+#include "permutation.h"
+
+struct sb_dataset {
+    uint64_t seed;
+    uint64_t records; /* keys in the store */
+    size_t key_bytes, value_bytes;
+    struct sb_permutation fill_order;
+    struct sb_permutation overwrite_order;
+    uint64_t overwrites; /* puts done in overwrite_order so far */
+};
+
+void sb_dataset_init(struct sb_dataset *data, const struct sb_params *params, uint64_t seed);
+
+/* The version of key `id` once `overwrites` puts were made. */
+static inline uint64_t sb_dataset_version(const struct sb_dataset *data, uint64_t id)
+{
+    uint64_t turns = data->overwrites / data->records;
+
+    if (!data->overwrites)
+        return 0;
+    return turns + (sb_permutation_index(&data->overwrite_order, id) <
+                    data->overwrites - turns * data->records);
+}
+
+static inline uint64_t sb_dataset_value_seed(const struct sb_dataset *data, uint64_t id)
+{
+    return sb_value_seed(data->seed, id, sb_dataset_version(data, id));
+}
+
+/* The digest that a store with these records must have. Time grows with the records. */
+void sb_dataset_digest(const struct sb_dataset *data, struct sb_digest *digest);
+
+#endif

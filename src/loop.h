@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * loop.h -- the measured loops: what runs between two readings of the clock.
+ *
+ * A span uses up prepared slots of a ring. It calls the store, touches or copies what the store
+ * returns, and counts; it allocates nothing, logs nothing, takes no lock and reads no clock. What
+ * is wrong with a returned value is worked out after the span.
+ */
+#ifndef SB_LOOP_H
+#define SB_LOOP_H
+
+#include "ring.h"
+#include "store.h"
+
+struct sb_span {
+    struct sb_store_handle *handle;
+    struct sb_session *session;
+    struct sb_cursor *cursor; /* scans only */
+    struct sb_ring *ring;
+    size_t count;   /* slots to use, from the first */
+    uint64_t batch; /* operations of a bracket (see store.h) */
+    bool copy;      /* reads copy the value out before it is checked */
+
+    /* Kept from span to span. */
+    uint64_t in_batch; /* operations since the bracket was opened */
+    uint64_t commits;
+
+    /* Of this span alone. */
+    size_t done; /* operations finished; less than `count` after an error or the end of a scan */
+    uint64_t missing; /* keys that were not found */
+    uint64_t wrong;   /* values, or keys of a scan, of another size or content than expected */
+};
+
+/* Each returns 0, SB_NOTFOUND at the end of a scan, or a driver's negative code. */
+
+/* Puts slots; opens and commits a bracket every `batch` puts. */
+int sb_span_put(struct sb_span *span);
+
+/* Gets slots; opens and closes a read bracket every `batch` gets. */
+int sb_span_get(struct sb_span *span);
+
+/* Moves the cursor once a slot and keeps each record's key and first word in the ring. */
+int sb_span_scan(struct sb_span *span);
+
+/* Closes a bracket that is still open. */
+int sb_span_finish(struct sb_span *span, enum sb_txn kind);
+
+#endif

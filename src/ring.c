@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * ring.c -- see ring.h.
+ */
+#include "ring.h"
+
+#include "mem.h"
+
+#include <stdlib.h>
+
+void sb_ring_init(struct sb_ring *ring, size_t key_bytes, size_t value_bytes)
+{
+    size_t slots = SB_RING_SLOTS_MAX;
+
+    while (slots > SB_RING_SLOTS_MIN && slots * value_bytes > SB_RING_VALUE_BYTES_MAX)
+        slots /= 2;
+    *ring = (struct sb_ring){
+        .slots = slots,
+        .key_bytes = key_bytes,
+        .value_bytes = value_bytes,
+        .ids = sb_alloc(slots, sizeof(uint64_t)),
+        .seeds = sb_alloc(slots, sizeof(uint64_t)),
+        .keys = sb_alloc(slots, key_bytes),
+        .values = sb_alloc(slots, value_bytes),
+        .copy = sb_alloc(1, value_bytes),
+    };
+}
+
+void sb_ring_release(struct sb_ring *ring)
+{
+    free(ring->ids);
+    free(ring->seeds);
+    free(ring->keys);
+    free(ring->values);
+    free(ring->copy);
+    *ring = (struct sb_ring){0};
+}
+
+void sb_ring_set_read(struct sb_ring *ring, size_t slot, const struct sb_dataset *data, uint64_t id)
+{
+    ring->ids[slot] = id;
+    ring->seeds[slot] = sb_dataset_value_seed(data, id);
+    sb_key_write(ring->keys + slot * ring->key_bytes, ring->key_bytes, id);
+}
+
+void sb_ring_set_write(struct sb_ring *ring, size_t slot, const struct sb_dataset *data,
+                       uint64_t id, uint64_t version)
+{
+    uint64_t seed = sb_value_seed(data->seed, id, version);
+
+    ring->ids[slot] = id;
+    ring->seeds[slot] = seed;
+    sb_key_write(ring->keys + slot * ring->key_bytes, ring->key_bytes, id);
+    sb_value_write(ring->values + slot * ring->value_bytes, ring->value_bytes, seed);
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * ring.h -- a small block of prepared operations: keys, expected values, values to write. It is
+ * filled outside the clock and used up inside it, and small enough to stay in the near caches.
+ */
+#ifndef SB_RING_H
+#define SB_RING_H
+
+#include "dataset.h"
+
+enum {
+    SB_RING_SLOTS_MAX = 1024, /* 24 KiB of 16-byte keys and seeds */
+    SB_RING_SLOTS_MIN = 16,
+    SB_RING_VALUE_BYTES_MAX = 256 * 1024, /* a quarter of a common second-level cache */
+};
+
+struct sb_ring {
+    size_t slots;
+    size_t key_bytes, value_bytes;
+    uint64_t *ids;
+    uint64_t *seeds; /* start words of the values: expected by reads, found by scans */
+    char *keys;      /* slots * key_bytes */
+    char *values;    /* slots * value_bytes */
+    char *copy;      /* value_bytes: where `--read=copy` copies to */
+};
+
+void sb_ring_init(struct sb_ring *ring, size_t key_bytes, size_t value_bytes);
+void sb_ring_release(struct sb_ring *ring);
+
+/* Prepares slot `slot` for key `id`; for a write also the value of `version`. */
+void sb_ring_set_read(struct sb_ring *ring, size_t slot, const struct sb_dataset *data,
+                      uint64_t id);
+void sb_ring_set_write(struct sb_ring *ring, size_t slot, const struct sb_dataset *data,
+                       uint64_t id, uint64_t version);
+
+static inline struct sb_slice sb_ring_key(const struct sb_ring *ring, size_t slot)
+{
+    return (struct sb_slice){ring->keys + slot * ring->key_bytes, ring->key_bytes};
+}
+
+static inline struct sb_slice sb_ring_value(const struct sb_ring *ring, size_t slot)
+{
+    return (struct sb_slice){ring->values + slot * ring->value_bytes, ring->value_bytes};
+}
+
+#endif
