@@ -27,7 +27,10 @@ static inline int close_bracket(struct sb_span *span, enum sb_txn kind)
 
 int sb_span_finish(struct sb_span *span, enum sb_txn kind)
 {
-    return span->in_batch ? close_bracket(span, kind) : 0;
+    bool open = span->in_batch != 0;
+
+    span->in_batch = 0;
+    return open ? sb_store_commit(span->handle, span->session, kind) : 0;
 }
 
 int sb_span_put(struct sb_span *span)

@@ -23,7 +23,7 @@ struct sb_span {
 
     /* Kept from span to span. */
     uint64_t in_batch; /* operations since the bracket was opened */
-    uint64_t commits;
+    uint64_t commits;  /* brackets of `batch` operations */
 
     /* Of this span alone. */
     size_t done; /* operations finished; less than `count` after an error or the end of a scan */
@@ -42,7 +42,7 @@ int sb_span_get(struct sb_span *span);
 /* Moves the cursor once a slot and keeps each record's key and first word in the ring. */
 int sb_span_scan(struct sb_span *span);
 
-/* Closes a bracket that is still open. */
+/* Closes a bracket that is still open; it does not count as a commit, since it is not a full one. */
 int sb_span_finish(struct sb_span *span, enum sb_txn kind);
 
 #endif

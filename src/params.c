@@ -49,6 +49,8 @@ const struct sb_param sb_params_table[] = {
      "60s", NULL, "a measured phase stops after that long"},
     {"load_limit", "load_limit_ns", SB_PARAM_DURATION, AT(load_limit_ns), 1000000, HOURS_NS(240),
      "10m", NULL, "a store that is not filled by then is a timeout"},
+    {"hang_limit", "hang_limit_ns", SB_PARAM_DURATION, AT(hang_limit_ns), 100000000, HOURS_NS(24),
+     "2m", NULL, "a repeat that shows no sign of life for that long is killed as a timeout"},
 };
 const size_t sb_params_count = sizeof(sb_params_table) / sizeof(sb_params_table[0]);
 

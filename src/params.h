@@ -32,6 +32,7 @@ struct sb_params {
     uint64_t phase_min_ns;   /* read phases go on at least that long */
     uint64_t phase_limit_ns; /* measured phases stop then */
     uint64_t load_limit_ns;  /* a load that takes longer is a timeout; never cut short */
+    uint64_t hang_limit_ns;  /* a repeat without a sign of life for that long is killed */
 };
 
 enum sb_param_type { SB_PARAM_COUNT, SB_PARAM_SIZE, SB_PARAM_DURATION, SB_PARAM_CHOICE };

@@ -34,7 +34,7 @@ struct run {
     bool cut;
     struct sb_permutation order; /* of random reads; a new one each time round */
     uint64_t order_turn;
-    uint64_t version_base; /* writes: turns of the overwrite order before this phase */
+    uint64_t load_from; /* loads: where in the order they begin */
 };
 
 struct kind {
@@ -391,12 +391,12 @@ int sb_phase_run(struct sb_phase *phase, enum sb_scenario scenario, struct sb_ph
 
 static void prepare_load_seq(struct run *run, size_t slot, uint64_t index)
 {
-    prepare_seq(run, slot, run->version_base + index);
+    prepare_seq(run, slot, run->load_from + index);
 }
 
 static void prepare_load_rand(struct run *run, size_t slot, uint64_t index)
 {
-    prepare_rand(run, slot, run->version_base + index);
+    prepare_rand(run, slot, run->load_from + index);
 }
 
 int sb_phase_load(struct sb_phase *phase, enum sb_load_order order, uint64_t from)
@@ -408,7 +408,7 @@ int sb_phase_load(struct sb_phase *phase, enum sb_load_order order, uint64_t fro
     int rc;
 
     run_init(&run, phase, phase->params->load_batch, phase->params->records - from);
-    run.version_base = from;
+    run.load_from = from;
     run.limit_ns = phase->params->load_limit_ns;
     rc = run_ops(&run, order == SB_LOAD_SEQ ? &seq : &rand_order);
     if (rc || !run.cut)

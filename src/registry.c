@@ -20,6 +20,7 @@
 static const char module_prefix[] = "storebench-";
 static const char preload_prefix[] = "storebench-preload-";
 static const char module_suffix[] = ".so";
+static const char built_in[] = "(built in)"; /* stands for the path of a static module */
 
 /* ---- vetting ------------------------------------------------------------------------------ */
 
@@ -230,6 +231,25 @@ static int by_name(const void *a, const void *b)
 extern const struct sb_module *const sb_static_modules[];
 #endif
 
+static void load_built_in(struct sb_registry *r)
+{
+#ifdef SB_STATIC_DRIVERS
+    for (size_t i = 0; sb_static_modules[i]; i++)
+        add_module(r, sb_static_modules[i], built_in, NULL);
+#else
+    (void)r;
+#endif
+}
+
+void sb_registry_load_module(struct sb_registry *r, const char *module_path)
+{
+    *r = (struct sb_registry){0};
+    if (strcmp(module_path, built_in) == 0)
+        load_built_in(r);
+    else
+        load_file(r, sb_format("%s", module_path));
+}
+
 void sb_registry_load(struct sb_registry *r)
 {
     const char *user_path = getenv("STOREBENCH_DRIVER_PATH");
@@ -237,10 +257,8 @@ void sb_registry_load(struct sb_registry *r)
     *r = (struct sb_registry){0};
     if (user_path)
         load_path(r, user_path);
-#ifdef SB_STATIC_DRIVERS
-    for (size_t i = 0; sb_static_modules[i]; i++)
-        add_module(r, sb_static_modules[i], "(built in)", NULL);
-#else
+    load_built_in(r);
+#ifndef SB_STATIC_DRIVERS
     load_path(r, sb_build_drivers_dir());
     load_path(r, sb_installed_drivers_dir());
 #endif

@@ -39,6 +39,10 @@ struct sb_registry {
  * whether to show it. Release the registry before it is loaded again. */
 void sb_registry_load(struct sb_registry *registry);
 
+/* Loads one module by its path, or the built-in ones for "(built in)": for the process of a repeat,
+ * which should hold one library only. */
+void sb_registry_load_module(struct sb_registry *registry, const char *module_path);
+
 /* Frees the lists. The modules stay loaded: drivers remain valid. */
 void sb_registry_release(struct sb_registry *registry);
 

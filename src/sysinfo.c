@@ -50,9 +50,14 @@ static void copy_trimmed(char *buffer, size_t size, const char *text, size_t len
     buffer[length] = '\0';
 }
 
+/* Copies a text as it is, cut to what fits. */
 static void copy_text(char *buffer, size_t size, const char *text)
 {
-    copy_trimmed(buffer, size, text, strlen(text));
+    size_t length = strlen(text);
+    if (length > size - 1)
+        length = size - 1;
+    memcpy(buffer, text, length);
+    buffer[length] = '\0';
 }
 
 int sb_read_text(const char *path, char *buffer, size_t size)
@@ -147,17 +152,14 @@ static int read_line_below(const char *root, const char *path, char *buffer, siz
 }
 
 /* The chosen word of a list such as "always [madvise] never", or the whole if none is marked. */
-static void read_choice_below(const char *root, const char *path, char *buffer, size_t size)
+static void copy_choice(char *buffer, size_t size, const char *words)
 {
-    char line[256];
-    if (read_line_below(root, path, line, sizeof(line)) != 0)
-        return;
-    const char *open = strchr(line, '[');
+    const char *open = strchr(words, '[');
     const char *close = open ? strchr(open, ']') : NULL;
     if (close)
         copy_trimmed(buffer, size, open + 1, (size_t)(close - open - 1));
     else
-        copy_text(buffer, size, line);
+        copy_text(buffer, size, words);
 }
 
 /* ---- mounts ------------------------------------------------------------------------------- */
@@ -582,8 +584,10 @@ void sb_machine_read_root(struct sb_machine *machinep, const char *root)
                           sizeof(machinep->dmi_product));
     (void)read_line_below(root, "/sys/devices/system/clocksource/clocksource0/current_clocksource",
                           machinep->clock_source, sizeof(machinep->clock_source));
-    read_choice_below(root, "/sys/kernel/mm/transparent_hugepage/enabled", machinep->huge_pages,
-                      sizeof(machinep->huge_pages));
+    char huge_pages[64];
+    if (read_line_below(root, "/sys/kernel/mm/transparent_hugepage/enabled", huge_pages,
+                        sizeof(huge_pages)) == 0)
+        copy_choice(machinep->huge_pages, sizeof(machinep->huge_pages), huge_pages);
     read_governor(root, machinep);
     (void)read_line_below(root, "/proc/sys/kernel/random/boot_id", machinep->boot_id,
                           sizeof(machinep->boot_id));
@@ -693,7 +697,7 @@ static int read_queue(const char *root, const char *device_path, const char *nam
         int length = snprintf(path, sizeof(path), "%s/%s/%s", device_path, places[i], name);
         if (length > 0 && (size_t)length < sizeof(path) &&
             read_line_below(root, path, buffer, size) == 0)
-            return (int)i;
+            return 0;
     }
     return -1;
 }
@@ -728,17 +732,11 @@ static void read_block_device(const char *root, int fd, struct sb_directory *dir
     (void)read_queue(root, device_path, "write_cache", directory->write_cache,
                      sizeof(directory->write_cache));
     char rotational[8];
-    if (read_queue(root, device_path, "rotational", rotational, sizeof(rotational)) >= 0)
+    if (read_queue(root, device_path, "rotational", rotational, sizeof(rotational)) == 0)
         directory->rotational = rotational[0] == '1';
     char schedulers[128];
-    int place = read_queue(root, device_path, "scheduler", schedulers, sizeof(schedulers));
-    if (place >= 0) {
-        char path[192];
-        length = snprintf(path, sizeof(path), "%s/%s/scheduler", device_path,
-                          place == 0 ? "queue" : "../queue");
-        if (length > 0 && (size_t)length < sizeof(path))
-            read_choice_below(root, path, directory->scheduler, sizeof(directory->scheduler));
-    }
+    if (read_queue(root, device_path, "scheduler", schedulers, sizeof(schedulers)) == 0)
+        copy_choice(directory->scheduler, sizeof(directory->scheduler), schedulers);
 }
 
 static bool is_memory_backed(const struct sb_directory *directory)

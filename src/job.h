@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * job.h -- what the process of one repeat is told: one chain on one store, as JSON on its standard
+ * input.
+ */
+#ifndef SB_JOB_H
+#define SB_JOB_H
+
+#include "params.h"
+#include "scenario.h"
+
+#include <jansson.h>
+
+enum { SB_CHAIN_SCENARIOS_MAX = 16 };
+
+struct sb_job {
+    const char *module_path; /* borrowed, from the document when it was read */
+    const char *label;
+    const char *dir; /* of the store; must not exist yet */
+    uint64_t seed;
+    struct sb_params params;
+    enum sb_scenario scenarios[SB_CHAIN_SCENARIOS_MAX];
+    size_t scenario_count;
+};
+
+/* A new document; json_decref it. */
+json_t *sb_job_to_json(const struct sb_job *job);
+
+/* Fills the job from a document, which must outlive it. */
+int sb_job_from_json(struct sb_job *job, const json_t *document) SB_MUST_CHECK;
+
+/* All parameters with their result keys, as a new object. */
+json_t *sb_params_to_json(const struct sb_params *params);
+
+#endif
