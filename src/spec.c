@@ -230,6 +230,8 @@ int sb_spec_expand(struct sb_spec **specsp, size_t *countp, const struct sb_regi
 
         if (fnmatch(pattern, name, 0) != 0)
             continue;
+        if (registry->entries[i].driver->caps & SB_CAP_DISCARDS)
+            continue; /* no store: only when it is asked for by name */
         matched = true;
         text = sb_format("%s%s", name, item + name_bytes);
         rc = append(specsp, countp, registry, text);

@@ -25,7 +25,8 @@ int sb_spec_parse(struct sb_spec *spec, const struct sb_registry *registry, cons
 void sb_spec_release(struct sb_spec *spec);
 
 /* Appends to *specsp every driver that an item of a list names: a spec, or a pattern such as
- * `tc-*:yield=off` whose name part has *, ? or [. A pattern that matches nothing is an error. */
+ * `tc-*:yield=off` whose name part has *, ? or [. A pattern leaves out
+ * drivers that keep no data; one that matches nothing is an error. */
 int sb_spec_expand(struct sb_spec **specsp, size_t *countp, const struct sb_registry *registry,
                    const char *item) SB_MUST_CHECK;
 

@@ -232,12 +232,13 @@ static FILE *open_mounts(const char *root)
 
 /* ---- CPU and kernel ----------------------------------------------------------------------- */
 
-static bool has_word(const char *words, const char *word)
+/* Whether a word stands in a list whose words are separated by one character. */
+static bool has_word(const char *words, const char *word, char separator)
 {
     size_t length = strlen(word);
     for (const char *at = words; (at = strstr(at, word)) != NULL; at += length) {
-        bool starts = at == words || is_blank(at[-1]);
-        if (starts && (at[length] == '\0' || is_blank(at[length])))
+        bool starts = at == words || at[-1] == separator;
+        if (starts && (at[length] == '\0' || at[length] == separator))
             return true;
     }
     return false;
@@ -276,9 +277,9 @@ static void read_cpu(const char *root, struct sb_machine *machine)
     if (sb_text_value(cpuinfo, "microcode", microcode, sizeof(microcode)) == 0)
         copy_text(machine->microcode, sizeof(machine->microcode), microcode);
     if (sb_text_value(cpuinfo, "flags", flags, 8192) == 0) {
-        machine->constant_tsc = has_word(flags, "constant_tsc");
-        machine->nonstop_tsc = has_word(flags, "nonstop_tsc");
-        machine->hypervisor = has_word(flags, "hypervisor");
+        machine->constant_tsc = has_word(flags, "constant_tsc", ' ');
+        machine->nonstop_tsc = has_word(flags, "nonstop_tsc", ' ');
+        machine->hypervisor = has_word(flags, "hypervisor", ' ');
         copy_text(machine->virtualisation, sizeof(machine->virtualisation),
                   machine->hypervisor ? "other" : "none");
     }
@@ -426,7 +427,7 @@ static bool find_group(const char *root, bool version2, char *group, size_t size
             continue;
         *path++ = '\0';
         controllers++;
-        bool found = version2 ? controllers[0] == '\0' : strcmp(controllers, "memory") == 0;
+        bool found = version2 ? controllers[0] == '\0' : has_word(controllers, "memory", ',');
         if (found && path[0] == '/' && strlen(path) < size) {
             copy_text(group, size, path);
             return true;
@@ -468,7 +469,7 @@ static bool find_memory_group(const char *root, bool version2, struct memory_gro
             continue;
         bool matches = version2 ? strcmp(mount.filesystem, "cgroup2") == 0
                                 : strcmp(mount.filesystem, "cgroup") == 0 &&
-                                      strstr(mount.super_options, "memory") != NULL;
+                                      has_word(mount.super_options, "memory", ',');
         found = matches && find_group(root, version2, path, sizeof(path)) &&
                 place_group(&mount, path, group);
     }
