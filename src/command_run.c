@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * command_run.c -- `storebench run`: options to a request, a plan, a campaign, a table.
+ */
+#include "campaign.h"
+#include "clock.h"
+#include "command.h"
+#include "jsonx.h"
+#include "mem.h"
+#include "runner.h"
+#include "table.h"
+#include "units.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Options besides the parameters, which come from the table of params.h. */
+enum {
+    OPT_DRIVERS,
+    OPT_SCENARIOS,
+    OPT_REPEATS,
+    OPT_SEED,
+    OPT_TIME_LIMIT,
+    OPT_DIR,
+    OPT_OUT,
+    OPT_JSON,
+    OPT_DRY_RUN,
+    OPT_QUIET,
+    OPT_HELP,
+    OPT_COUNT
+};
+
+static const struct option own_options[] = {
+    [OPT_DRIVERS] = {"drivers", required_argument, NULL, 1},
+    [OPT_SCENARIOS] = {"scenarios", required_argument, NULL, 1},
+    [OPT_REPEATS] = {"repeats", required_argument, NULL, 1},
+    [OPT_SEED] = {"seed", required_argument, NULL, 1},
+    [OPT_TIME_LIMIT] = {"time-limit", required_argument, NULL, 1},
+    [OPT_DIR] = {"dir", required_argument, NULL, 1},
+    [OPT_OUT] = {"out", required_argument, NULL, 1},
+    [OPT_JSON] = {"json", required_argument, NULL, 1},
+    [OPT_DRY_RUN] = {"dry-run", no_argument, NULL, 1},
+    [OPT_QUIET] = {"quiet", no_argument, NULL, 1},
+    [OPT_HELP] = {"help", no_argument, NULL, 1},
+};
+
+struct options {
+    struct sb_plan_request request;
+    const char **dirs;
+    char **param_names; /* "phase-limit": owned, as getopt borrows them */
+    struct option *table;
+    char *out;
+    bool json, dry_run, quiet, help;
+};
+
+void sb_help_run(FILE *stream)
+{
+    (void)fputs(
+        "Usage: storebench run [SUITE]... [OPTION]...\n\n"
+        "Runs suites (files, or names from the workloads folder; default: quick) and prints a "
+        "table.\nThe result, a JSON file from which every figure can be worked out again, is named "
+        "at the end.\n\n"
+        "What to run (LIST takes commas and the patterns * and ?):\n"
+        "  --drivers=LIST      e.g. 'lmdb,kc-*' or 'lmdb:writemap=on:cache=64MiB'\n"
+        "  --scenarios=LIST    replaces the chains of the suite. A scenario that fills a store\n"
+        "                      starts a chain; those after it go on with that store\n"
+        "  --dir=PATH          where stores are made; repeatable (default: $STOREBENCH_DIR or "
+        "/var/tmp)\n"
+        "  --repeats=N         blocks of the campaign; each runs every chain once in random order\n"
+        "  --time-limit=T      of the campaign: no repeat starts that would end later\n"
+        "  --seed=N            of data and order (default: a new one, recorded)\n\n"
+        "Parameters (LIST allowed: one cell for each combination):\n",
+        stream);
+    for (size_t i = 0; i < sb_params_count; i++) {
+        const struct sb_param *p = &sb_params_table[i];
+        char option[32];
+        size_t used = (size_t)snprintf(option, sizeof(option), "--%s=", p->name);
+
+        for (char *c = strchr(option, '_'); c; c = strchr(option, '_'))
+            *c = '-';
+        (void)fprintf(stream, "  %s%-*s %s", option, (int)(19 - used),
+                      p->type == SB_PARAM_CHOICE     ? "WORD"
+                      : p->type == SB_PARAM_SIZE     ? "SIZE"
+                      : p->type == SB_PARAM_DURATION ? "TIME"
+                                                     : "N",
+                      p->help);
+        if (p->choices)
+            (void)fprintf(stream, " (%s)", p->choices);
+        (void)fprintf(stream, " [%s]\n", p->default_value);
+    }
+    (void)fputs(
+        "  The defaults in brackets hold where the suite says nothing.\n\n"
+        "Output:\n"
+        "  --out=FILE          the result file (default: a new name in ./results, or here)\n"
+        "  --json=-            print the result document instead of the table\n"
+        "  --dry-run           show what would run, and run nothing\n"
+        "  --quiet             no progress\n\nScenarios:\n",
+        stream);
+    for (int i = 0; i < SB_SCENARIO_COUNT; i++)
+        (void)fprintf(stream, "  %-12s %s\n", sb_scenarios[i].name, sb_scenarios[i].help);
+}
+
+/* ---- options ------------------------------------------------------------------------------ */
+
+static void make_table(struct options *o)
+{
+    o->table = sb_alloc(OPT_COUNT + sb_params_count + 1, sizeof(*o->table));
+    o->param_names = sb_alloc(sb_params_count, sizeof(*o->param_names));
+    memcpy(o->table, own_options, sizeof(own_options));
+    for (size_t i = 0; i < sb_params_count; i++) {
+        char *name = sb_format("%s", sb_params_table[i].name);
+
+        for (char *c = strchr(name, '_'); c; c = strchr(name, '_'))
+            *c = '-';
+        o->param_names[i] = name;
+        o->table[OPT_COUNT + i] = (struct option){name, required_argument, NULL, 1};
+    }
+}
+
+static int parse_number(const char *option, const char *text, uint64_t *valuep)
+{
+    if (sb_parse_count(text, valuep) == 0 && *valuep > 0)
+        return 0;
+    return sb_error_set(SB_ERR_UNSUPPORTED, 0, "--%s takes a number of 1 or more, not '%s'", option,
+                        text);
+}
+
+static int parse_own(struct options *o, int option, const char *value)
+{
+    struct sb_plan_request *r = &o->request;
+
+    switch (option) {
+    case OPT_DRIVERS:
+        r->drivers = value;
+        return 0;
+    case OPT_SCENARIOS:
+        r->scenarios = value;
+        return 0;
+    case OPT_REPEATS:
+        return parse_number("repeats", value, &r->repeats);
+    case OPT_SEED:
+        return parse_number("seed", value, &r->seed);
+    case OPT_TIME_LIMIT:
+        if (sb_parse_duration(value, &r->time_limit_ns) == 0 && r->time_limit_ns)
+            return 0;
+        return sb_error_set(SB_ERR_UNSUPPORTED, 0,
+                            "--time-limit takes a duration such as 90s or 10m, not '%s'", value);
+    case OPT_DIR:
+        o->dirs = sb_grow(o->dirs, r->dir_count + 1, sizeof(*o->dirs));
+        o->dirs[r->dir_count++] = value;
+        return 0;
+    case OPT_OUT:
+        free(o->out);
+        o->out = sb_format("%s", value);
+        return 0;
+    case OPT_JSON:
+        o->json = strcmp(value, "-") == 0;
+        return o->json ? 0
+                       : sb_error_set(SB_ERR_UNSUPPORTED, 0,
+                                      "--json takes '-'; for a file use --out=%s", value);
+    case OPT_DRY_RUN:
+        o->dry_run = true;
+        return 0;
+    case OPT_QUIET:
+        o->quiet = true;
+        return 0;
+    default:
+        o->help = true;
+        return 0;
+    }
+}
+
+static int parse(struct options *o, int argc, char **argv)
+{
+    int option;
+
+    make_table(o);
+    optind = 1;
+    while ((option = sb_next_option(argc, argv, o->table)) >= 0) {
+        int rc;
+
+        if (option < OPT_COUNT)
+            rc = parse_own(o, option, optarg);
+        else
+            rc = sb_layer_set_list(&o->request.set, &sb_params_table[option - OPT_COUNT], optarg);
+        if (rc) {
+            (void)sb_complain();
+            return rc;
+        }
+    }
+    o->request.dirs = o->dirs;
+    o->request.suites = (const char *const *)(argv + optind);
+    o->request.suite_count = (size_t)(argc - optind);
+    return option == -1 ? 0 : option;
+}
+
+static void release(struct options *o)
+{
+    for (size_t i = 0; o->param_names && i < sb_params_count; i++)
+        free(o->param_names[i]);
+    free(o->param_names);
+    free(o->table);
+    free(o->dirs);
+    free(o->out);
+    sb_layer_release(&o->request.set);
+}
+
+/* ---- running ------------------------------------------------------------------------------ */
+
+static char *default_out(const struct sb_plan *plan)
+{
+    char now[SB_ISO8601_BYTES], stamp[SB_ISO8601_BYTES];
+    const char *folder = access("results", W_OK | X_OK) == 0 ? "results/" : "";
+    size_t used = 0;
+
+    sb_wall_iso8601(now, sizeof(now));
+    for (const char *c = now; *c; c++)
+        if (*c != '-' && *c != ':')
+            stamp[used++] = *c;
+    stamp[used] = '\0';
+    return sb_format("%s%s-%s.json", folder, plan->suite_name, stamp);
+}
+
+static void print_chain(const struct sb_chain *chain)
+{
+    (void)printf("%s", chain->spec->label);
+    for (size_t i = 0; i < chain->scenario_count; i++)
+        (void)printf("%s%s", i ? "," : " ", sb_scenarios[chain->scenarios[i]].name);
+    for (size_t i = 0; i < sb_params_count; i++) {
+        const struct sb_param *p = &sb_params_table[i];
+        uint64_t value = sb_param_get(p, &chain->params);
+
+        if (p->type == SB_PARAM_CHOICE)
+            (void)printf(" %s=%s", p->key, sb_param_word(p, value));
+        else
+            (void)printf(" %s=%" PRIu64, p->key, value);
+    }
+    (void)printf(" dir=%s", chain->parent_dir);
+    if (chain->rule)
+        (void)printf(" # %s", chain->rule);
+    if (chain->na_reason)
+        (void)printf(" # n/a: %s", chain->na_reason);
+    (void)putchar('\n');
+}
+
+static void print_plan(const struct sb_plan *plan)
+{
+    (void)printf("# suite %s, seed %" PRIu64 ", %" PRIu64 " repeats of %zu chains (%zu can run)\n",
+                 plan->suite_name, plan->seed, plan->repeats, plan->chain_count,
+                 sb_plan_runnable(plan));
+    for (size_t i = 0; i < plan->chain_count; i++)
+        print_chain(&plan->chains[i]);
+}
+
+static bool all_ok(const json_t *cells)
+{
+    size_t index;
+    json_t *cell;
+
+    json_array_foreach((json_t *)(uintptr_t)cells, index, cell)
+    {
+        const char *status = sb_json_get_text(cell, "status", "");
+
+        if (strcmp(status, "ok") != 0 && strcmp(status, "n/a") != 0 &&
+            strcmp(status, "not-run") != 0)
+            return false;
+    }
+    return true;
+}
+
+static bool any_ok(const json_t *cells)
+{
+    size_t index;
+    json_t *cell;
+
+    json_array_foreach((json_t *)(uintptr_t)cells, index, cell)
+    {
+        if (strcmp(sb_json_get_text(cell, "status", ""), "n/a") != 0 &&
+            json_array_size(json_object_get(cell, "repeats")))
+            return true;
+    }
+    return false;
+}
+
+static int show(const struct options *o, const struct sb_result *result)
+{
+    if (o->json) {
+        if (json_dumpf(result->document, stdout, JSON_COMPACT) || putchar('\n') == EOF)
+            return SB_EXIT_USAGE; /* main() tells */
+    } else {
+        sb_table_print(stdout, result->document);
+    }
+    (void)fprintf(stderr, "storebench: result in %s\n", result->path);
+    if (sb_stop_signal)
+        return SB_EXIT_SIGNAL + sb_stop_signal;
+    if (!any_ok(result->cells)) {
+        (void)fputs("storebench: nothing could run; the reasons are in the table and the result\n",
+                    stderr);
+        return SB_EXIT_NOTHING;
+    }
+    return all_ok(result->cells) ? SB_EXIT_OK : SB_EXIT_FAILED;
+}
+
+static int nothing_can_run(const struct sb_plan *plan)
+{
+    const char *reason = plan->chain_count ? plan->chains[0].na_reason : "the plan is empty";
+
+    (void)fprintf(stderr, "storebench: nothing can run: %s%s\n", reason,
+                  plan->chain_count > 1 ? " (and so on; --dry-run shows all)" : "");
+    return SB_EXIT_NOTHING;
+}
+
+static int run_plan(struct options *o, const struct sb_plan *plan,
+                    const struct sb_registry *registry, char **argv)
+{
+    struct sb_campaign_request request = {
+        .plan = plan, .registry = registry, .command = argv, .quiet = o->quiet};
+    struct sb_result result = {.partial_fd = -1};
+    int status;
+
+    if (!sb_plan_runnable(plan))
+        return nothing_can_run(plan);
+    if (!o->out)
+        o->out = default_out(plan);
+    request.out_path = o->out;
+    if (sb_campaign_run(&request, &result)) {
+        status = sb_complain();
+        if (access(o->out, F_OK) != 0)
+            (void)fprintf(stderr, "storebench: what was measured so far is in %s.partial\n",
+                          o->out);
+    } else {
+        status = show(o, &result);
+    }
+    sb_result_release(&result);
+    return status;
+}
+
+int sb_command_run(int argc, char **argv)
+{
+    struct options o = {0};
+    struct sb_registry registry = {0};
+    struct sb_plan plan = {0};
+    int status = SB_EXIT_OK;
+
+    if (parse(&o, argc, argv)) {
+        release(&o);
+        return SB_EXIT_USAGE;
+    }
+    if (o.help) {
+        sb_help_run(stdout);
+        release(&o);
+        return SB_EXIT_OK;
+    }
+    sb_registry_load(&registry);
+    for (size_t i = 0; i < registry.rejection_count; i++)
+        (void)fprintf(stderr, "storebench: %s: %s\n", registry.rejections[i].module_path,
+                      registry.rejections[i].reason);
+    if (sb_plan_build(&plan, &o.request, &registry))
+        status = sb_complain();
+    else if (o.dry_run)
+        print_plan(&plan);
+    else
+        status = run_plan(&o, &plan, &registry, argv);
+    sb_plan_release(&plan);
+    sb_registry_release(&registry);
+    release(&o);
+    return status;
+}
