@@ -16,8 +16,8 @@
  *  - Bytes handed in (keys, values, paths) are borrowed for the duration of the call, except what
  *    `struct sb_open` points to, which lives until `close` returns.
  *
- * Threads: `open`, `close`, `sync`, `settle` and `counters` are called by one thread at a time, with
- * no operation in flight. A session is used by one thread at a time. Two sessions are used
+ * Threads: `open`, `close`, `sync`, `settle` and `counters` are called by one thread at a time,
+ * with no operation in flight. A session is used by one thread at a time. Two sessions are used
  * concurrently only within the limits of SB_CAP_READERS and SB_CAP_WRITERS.
  */
 #ifndef SB_DRIVER_H
@@ -59,32 +59,36 @@ struct sb_slice {
 /* What survives once `commit` has returned 0. A level is a minimum: run the cheapest mode of the
  * library that keeps it and, if that mode keeps more, say so with `host->keeps`. */
 enum sb_level {
-    SB_LEVEL_NONE = 0,    /* nothing is promised once the process has died */
-    SB_LEVEL_PROCESS = 1, /* kill -9 at any moment, after the recovery call where one is documented */
-    SB_LEVEL_POWER = 2,   /* loss of power: flushed to the device before commit returned */
+    SB_LEVEL_NONE = 0, /* nothing is promised once the process has died */
+    SB_LEVEL_PROCESS =
+        1,              /* kill -9 at any moment, after the recovery call where one is documented */
+    SB_LEVEL_POWER = 2, /* loss of power: flushed to the device before commit returned */
     SB_LEVEL_COUNT
 };
 #define SB_LEVEL_BIT(level) (1u << (level))
-#define SB_LEVELS_ALL (SB_LEVEL_BIT(SB_LEVEL_NONE) | SB_LEVEL_BIT(SB_LEVEL_PROCESS) | SB_LEVEL_BIT(SB_LEVEL_POWER))
+#define SB_LEVELS_ALL                                                                              \
+    (SB_LEVEL_BIT(SB_LEVEL_NONE) | SB_LEVEL_BIT(SB_LEVEL_PROCESS) | SB_LEVEL_BIT(SB_LEVEL_POWER))
 
 /* ---- capabilities ------------------------------------------------------------------------- */
 
 /* In the driver's table: what it can do under some option or level. A store whose mode lacks one of
  * them withdraws it during `open` with `host->lacks`. */
 enum sb_cap {
-    SB_CAP_ORDERED = 1u << 0,    /* cursors run in byte order (memcmp, shorter first); needs cursor_seek */
-    SB_CAP_TXN = 1u << 1,        /* begin(SB_WRITE)..commit is atomic after a crash and on abort */
-    SB_CAP_SNAPSHOT = 1u << 2,   /* reads are bracketed by begin(SB_READ)..commit and see one state */
-    SB_CAP_OWN_WRITES = 1u << 3, /* a batch sees its own puts before its commit */
-    SB_CAP_READERS = 1u << 4,    /* any number of sessions may read at the same time */
-    SB_CAP_WRITERS = 1u << 5,    /* sessions may write at the same time as others read or write */
-    SB_CAP_ZERO_COPY = 1u << 6,  /* get and cursors point into the store's own memory */
-    SB_CAP_PERSISTENT = 1u << 7, /* the data is in files of the directory and survives close */
-    SB_CAP_CACHE = 1u << 8,      /* `cache_bytes` bounds the store's own cache */
-    SB_CAP_APPEND = 1u << 9,     /* has the ascending-order fast path `append` */
+    SB_CAP_ORDERED =
+        1u << 0,          /* cursors run in byte order (memcmp, shorter first); needs cursor_seek */
+    SB_CAP_TXN = 1u << 1, /* begin(SB_WRITE)..commit is atomic after a crash and on abort */
+    SB_CAP_SNAPSHOT = 1u << 2, /* reads are bracketed by begin(SB_READ)..commit and see one state */
+    SB_CAP_OWN_WRITES = 1u << 3,   /* a batch sees its own puts before its commit */
+    SB_CAP_READERS = 1u << 4,      /* any number of sessions may read at the same time */
+    SB_CAP_WRITERS = 1u << 5,      /* sessions may write at the same time as others read or write */
+    SB_CAP_ZERO_COPY = 1u << 6,    /* get and cursors point into the store's own memory */
+    SB_CAP_PERSISTENT = 1u << 7,   /* the data is in files of the directory and survives close */
+    SB_CAP_CACHE = 1u << 8,        /* `cache_bytes` bounds the store's own cache */
+    SB_CAP_APPEND = 1u << 9,       /* has the ascending-order fast path `append` */
     SB_CAP_DELETE_MISS = 1u << 10, /* `del` returns SB_NOTFOUND for a key that is not there */
-    SB_CAP_RECOVERY = 1u << 11,  /* after a crash the store wants mode SB_RECOVER, not SB_REOPEN */
-    SB_CAP_DISCARDS = 1u << 12,  /* keeps no data (a null driver): contents are compared, not judged */
+    SB_CAP_RECOVERY = 1u << 11, /* after a crash the store wants mode SB_RECOVER, not SB_REOPEN */
+    SB_CAP_DISCARDS =
+        1u << 12, /* keeps no data (a null driver): contents are compared, not judged */
 };
 
 /* ---- options ------------------------------------------------------------------------------ */
@@ -99,8 +103,8 @@ enum sb_option_type {
 /* The value of an option that has no default and was not given. */
 #define SB_OPTION_UNSET INT64_MIN
 
-/* One option as users write it: NAME:option=value. Every option is an int64_t member of the driver's
- * own options struct, at `offset`. A table ends with an entry whose name is NULL. */
+/* One option as users write it: NAME:option=value. Every option is an int64_t member of the
+ * driver's own options struct, at `offset`. A table ends with an entry whose name is NULL. */
 struct sb_option {
     const char *name; /* [a-z0-9_-]+; `cache` is reserved for the harness */
     enum sb_option_type type;
@@ -115,8 +119,8 @@ struct sb_option {
 /* How far the driver goes beyond the library's own settings. An explicit option always wins. */
 enum sb_profile {
     SB_PROFILE_DEFAULT = 0, /* as the library ships; only location and level are set */
-    SB_PROFILE_EQUAL = 1,   /* the cache budget and the expected size are passed on, no compression */
-    SB_PROFILE_TUNED = 2,   /* equal, and what the library's authors recommend; cite the source */
+    SB_PROFILE_EQUAL = 1, /* the cache budget and the expected size are passed on, no compression */
+    SB_PROFILE_TUNED = 2, /* equal, and what the library's authors recommend; cite the source */
 };
 
 /* ---- what the harness offers -------------------------------------------------------------- */
@@ -229,10 +233,10 @@ struct sb_driver {
      * `begin` is given; reads by begin(SB_READ) and commit when SB_CAP_SNAPSHOT is in force.
      * Brackets of one session never nest.
      *
-     * `commit` returns once the puts and deletes since `begin` (since the last commit, when there is
-     * no `begin`) keep the level the store was opened with. A store without transactions does here
-     * what the level asks for; NULL means that nothing is left to do. After commit or abort, failed
-     * or not, the unit is over.
+     * `commit` returns once the puts and deletes since `begin` (since the last commit, when there
+     * is no `begin`) keep the level the store was opened with. A store without transactions does
+     * here what the level asks for; NULL means that nothing is left to do. After commit or abort,
+     * failed or not, the unit is over.
      *
      * begin:  required with SB_CAP_TXN or SB_CAP_SNAPSHOT. Otherwise optional.
      * commit: required with `begin`.
@@ -244,7 +248,8 @@ struct sb_driver {
     /* Required. Inserts or replaces. */
     int (*put)(struct sb_session *session, struct sb_slice key, struct sb_slice value);
 
-    /* Required. SB_NOTFOUND, or 0 and a value that stays valid until the next call on the session. */
+    /* Required. SB_NOTFOUND, or 0 and a value that stays valid until the next call on the session.
+     */
     int (*get)(struct sb_session *session, struct sb_slice key, struct sb_slice *valuep);
 
     /* Required. 0 when the key is gone; SB_NOTFOUND for a miss with SB_CAP_DELETE_MISS. */
@@ -253,10 +258,10 @@ struct sb_driver {
     /* With SB_CAP_APPEND: a put whose key is greater than every key in the store. */
     int (*append)(struct sb_session *session, struct sb_slice key, struct sb_slice value);
 
-    /* Required. Cursors read every record once. `cursor_next` moves to the first record, then to each
-     * following one; SB_NOTFOUND at the end. Slices stay valid until the next call on the cursor or
-     * its session. `valuep` may be NULL: the value is not wanted, do not fetch it if that is cheaper.
-     * Nothing is written to the store while a cursor of it is open. */
+    /* Required. Cursors read every record once. `cursor_next` moves to the first record, then to
+     * each following one; SB_NOTFOUND at the end. Slices stay valid until the next call on the
+     * cursor or its session. `valuep` may be NULL: the value is not wanted, do not fetch it if that
+     * is cheaper. Nothing is written to the store while a cursor of it is open. */
     int (*cursor_open)(struct sb_session *session, struct sb_cursor **cursorp);
     int (*cursor_next)(struct sb_cursor *cursor, struct sb_slice *keyp, struct sb_slice *valuep);
     void (*cursor_close)(struct sb_cursor *cursor);
@@ -302,7 +307,7 @@ struct sb_module {
 #else
 #define SB_EXPORT
 #endif
-#define SB_MODULE(driver_table)                                                                  \
+#define SB_MODULE(driver_table)                                                                    \
     SB_EXPORT extern const struct sb_module SB_MODULE_SYMBOL;                                      \
     SB_EXPORT const struct sb_module SB_MODULE_SYMBOL = {                                          \
         SB_DRIVER_ABI, sizeof(struct sb_driver), sizeof(driver_table) / sizeof((driver_table)[0]), \

@@ -4,10 +4,10 @@
  *
  * Levels. A commit without flushes (MDB_NOSYNC) has already written its pages to the file, so they
  * survive the death of the process: `none` and `process` are the same mode and `none` keeps
- * `process`. `power` is LMDB's default: fdatasync of the data, then a write of the meta page through
- * an O_DSYNC descriptor; with writemap=on, msync twice. MDB_NOMETASYNC is not offered as `power`:
- * lmdb.h says that a crash may undo the last commit. MDB_MAPASYNC is not offered at all: on Linux
- * msync(MS_ASYNC) writes nothing, so it is MDB_NOSYNC under another name.
+ * `process`. `power` is LMDB's default: fdatasync of the data, then a write of the meta page
+ * through an O_DSYNC descriptor; with writemap=on, msync twice. MDB_NOMETASYNC is not offered as
+ * `power`: lmdb.h says that a crash may undo the last commit. MDB_MAPASYNC is not offered at all:
+ * on Linux msync(MS_ASYNC) writes nothing, so it is MDB_NOSYNC under another name.
  *
  * LMDB has no cache of its own; it reads through the kernel's page cache.
  */
@@ -319,7 +319,8 @@ static int move(struct sb_cursor *cursor, MDB_val *k, MDB_cursor_op op, struct s
     return 0;
 }
 
-static int lmdb_cursor_next(struct sb_cursor *cursor, struct sb_slice *keyp, struct sb_slice *valuep)
+static int lmdb_cursor_next(struct sb_cursor *cursor, struct sb_slice *keyp,
+                            struct sb_slice *valuep)
 {
     MDB_val k;
 

@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* `get` returns as many bytes as the last put had, and a cursor as many records as were put, so that
- * reads touch as much as anywhere else. One session at a time is enough for that. */
+/* `get` returns as many bytes as the last put had, and a cursor as many records as were put, so
+ * that reads touch as much as anywhere else. One session at a time is enough for that. */
 struct sb_store {
     const struct sb_host *host;
     uint64_t puts;
@@ -42,7 +42,8 @@ static int grow(struct sb_store *store, size_t bytes)
     unsigned char *grown = realloc(store->bytes, bytes);
 
     if (!grown)
-        return store->host->fail(SB_ERR_NOMEM, 0, "null: no memory for a value of %zu bytes", bytes);
+        return store->host->fail(SB_ERR_NOMEM, 0, "null: no memory for a value of %zu bytes",
+                                 bytes);
     memset(grown, 0xA5, bytes);
     store->bytes = grown;
     store->bytes_max = bytes;
@@ -135,7 +136,8 @@ static int null_cursor_open(struct sb_session *session, struct sb_cursor **curso
     return 0;
 }
 
-static int null_cursor_next(struct sb_cursor *cursor, struct sb_slice *keyp, struct sb_slice *valuep)
+static int null_cursor_next(struct sb_cursor *cursor, struct sb_slice *keyp,
+                            struct sb_slice *valuep)
 {
     if (!cursor->left)
         return SB_NOTFOUND;

@@ -121,19 +121,21 @@ static void describe_outcome(const struct campaign *c, const char *status, const
     size_t used = 0;
 
     if (strcmp(status, "ok") != 0) {
-        (void)snprintf(text, size, "%s: %s", status, reason ? reason : "");
+        (void)snprintf(text, size, "%s: %.*s", status, SB_ERROR_BYTES_MAX, reason ? reason : "");
         return;
     }
     text[0] = '\0';
     for (size_t i = 0; i < c->chain->scenario_count && used < size; i++) {
-        double ops = sb_json_get_real(c->repeats[i], "ops", 0);
+        const struct sb_scenario_info *info = &sb_scenarios[c->chain->scenarios[i]];
+        const char *counted = info->counts_commits ? "commits" : "ops";
+        double count = sb_json_get_real(c->repeats[i], counted, 0);
         double elapsed_ns = sb_json_get_real(c->repeats[i], "elapsed_ns", 0);
         char rate[SB_FORMAT_BYTES];
 
         used += (size_t)snprintf(
             text + used, size - used, "%s%s %s", i ? ", " : "",
             sb_scenarios[c->chain->scenarios[i]].name,
-            sb_format_rate(rate, sizeof(rate), elapsed_ns > 0 ? ops / elapsed_ns * 1e9 : 0));
+            sb_format_rate(rate, sizeof(rate), elapsed_ns > 0 ? count / elapsed_ns * 1e9 : 0));
     }
 }
 

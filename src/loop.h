@@ -42,7 +42,8 @@ int sb_span_get(struct sb_span *span);
 /* Moves the cursor once a slot and keeps each record's key and first word in the ring. */
 int sb_span_scan(struct sb_span *span);
 
-/* Closes a bracket that is still open; it does not count as a commit, since it is not a full one. */
+/* Closes a bracket that is still open; it does not count as a commit, since it is not a full one.
+ */
 int sb_span_finish(struct sb_span *span, enum sb_txn kind);
 
 #endif

@@ -8,7 +8,8 @@
 
 enum { BITS_MIN = 4 };
 
-/* Newton's iteration for the inverse of an odd number mod 2^64: each step doubles the right bits. */
+/* Newton's iteration for the inverse of an odd number mod 2^64: each step doubles the right bits.
+ */
 static uint64_t inverse_of_odd(uint64_t odd)
 {
     uint64_t inverse = odd; /* right in the lowest 3 bits */

@@ -361,8 +361,8 @@ static int compare_contents(struct repeat *r, json_t *end)
 
 static int close_store(struct repeat *r, json_t *end)
 {
-    uint64_t begin_ns = sb_now_ns();
     bool persistent = r->handle.caps & SB_CAP_PERSISTENT;
+    uint64_t begin_ns;
     json_t *counters = sb_json_take(end, "counters", json_object());
     int rc = sb_store_counters(&r->handle);
 
@@ -441,6 +441,9 @@ int sb_repeat_main(void)
     document = json_loadf(stdin, 0, &error);
     if (!r || !document || sb_job_from_json(&r->job, document)) {
         (void)fprintf(stderr, "storebench: this command is for the program's own use\n");
+        json_decref(document);
+        json_decref(end);
+        free(r);
         return 2;
     }
     r->steps = json_object();

@@ -20,8 +20,8 @@ struct sb_spec {
 
 /* Parses `text` against the registry. The error names the driver or option, and the nearest match.
  * Release the spec whether it succeeded or not. */
-int sb_spec_parse(struct sb_spec *spec, const struct sb_registry *registry, const char *text)
-    SB_MUST_CHECK;
+int sb_spec_parse(struct sb_spec *spec, const struct sb_registry *registry,
+                  const char *text) SB_MUST_CHECK;
 void sb_spec_release(struct sb_spec *spec);
 
 /* Appends to *specsp every driver that an item of a list names: a spec, or a pattern such as

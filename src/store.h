@@ -43,8 +43,8 @@ int sb_store_settle(struct sb_store_handle *handle) SB_MUST_CHECK;
 int sb_store_counters(struct sb_store_handle *handle) SB_MUST_CHECK;
 
 /* Whether keys and values of these sizes are within the driver's limits; else sets the error. */
-int sb_store_limits(const struct sb_driver *driver, uint64_t key_bytes, uint64_t value_bytes)
-    SB_MUST_CHECK;
+int sb_store_limits(const struct sb_driver *driver, uint64_t key_bytes,
+                    uint64_t value_bytes) SB_MUST_CHECK;
 
 /* The preload library for these options, or NULL. */
 const char *sb_store_preload(const struct sb_driver *driver, const void *options);
