@@ -2,6 +2,7 @@
  *
  * command_list.c -- `storebench list`: the drivers of this build.
  */
+#include "caps.h"
 #include "command.h"
 #include "jsonx.h"
 #include "params.h"
@@ -13,25 +14,6 @@
 
 static const struct option options[] = {
     {"json", required_argument, NULL, 1}, {"help", no_argument, NULL, 1}, {NULL, 0, NULL, 0}};
-
-static const struct {
-    uint32_t bit;
-    const char *name;
-} caps[] = {
-    {SB_CAP_ORDERED, "ordered"},
-    {SB_CAP_TXN, "txn"},
-    {SB_CAP_SNAPSHOT, "snapshot"},
-    {SB_CAP_OWN_WRITES, "own-writes"},
-    {SB_CAP_READERS, "readers"},
-    {SB_CAP_WRITERS, "writers"},
-    {SB_CAP_ZERO_COPY, "zero-copy"},
-    {SB_CAP_PERSISTENT, "persistent"},
-    {SB_CAP_CACHE, "cache"},
-    {SB_CAP_APPEND, "append"},
-    {SB_CAP_DELETE_MISS, "delete-miss"},
-    {SB_CAP_RECOVERY, "recovery"},
-    {SB_CAP_DISCARDS, "discards"},
-};
 
 void sb_help_list(FILE *stream)
 {
@@ -62,10 +44,10 @@ static void print_words(uint32_t bits)
 {
     const char *separator = "";
 
-    for (size_t i = 0; i < sizeof(caps) / sizeof(caps[0]); i++) {
-        if (!(bits & caps[i].bit))
+    for (size_t i = 0; i < sb_cap_count; i++) {
+        if (!(bits & sb_cap_names[i].bit))
             continue;
-        (void)printf("%s%s", separator, caps[i].name);
+        (void)printf("%s%s", separator, sb_cap_names[i].name);
         separator = ", ";
     }
 }
@@ -125,9 +107,9 @@ static json_t *describe_driver(const struct sb_registry_entry *entry)
         if (d->levels & SB_LEVEL_BIT(level))
             sb_json_append_text(list, sb_level_name((enum sb_level)level));
     list = sb_json_take(object, "capabilities", json_array());
-    for (size_t i = 0; i < sizeof(caps) / sizeof(caps[0]); i++)
-        if (d->caps & caps[i].bit)
-            sb_json_append_text(list, caps[i].name);
+    for (size_t i = 0; i < sb_cap_count; i++)
+        if (d->caps & sb_cap_names[i].bit)
+            sb_json_append_text(list, sb_cap_names[i].name);
     sb_json_u64(object, "key_bytes_min", d->key_bytes_min);
     sb_json_u64(object, "key_bytes_max", d->key_bytes_max);
     sb_json_u64(object, "value_bytes_max", d->value_bytes_max);

@@ -173,7 +173,11 @@ static int add_suite_chain(struct sb_plan *plan, const struct sb_suite *suite,
         struct layers layers = {.at = {[LAYER_SUITE] = &suite->set,
                                        [LAYER_CHAIN] = &from->set,
                                        [LAYER_REQUEST] = &request->set}};
-        int rc = add_rules(&layers, suite, plan->specs[s].entry->driver->name, &request->set);
+        int rc;
+
+        if (from->only_caps & ~plan->specs[s].entry->driver->caps)
+            continue;
+        rc = add_rules(&layers, suite, plan->specs[s].entry->driver->name, &request->set);
 
         for (size_t d = 0; d < plan->dir_count && !rc; d++) {
             struct sb_chain chain = {.spec = &plan->specs[s],

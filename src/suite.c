@@ -5,6 +5,7 @@
  */
 #include "suite.h"
 
+#include "caps.h"
 #include "hash.h"
 #include "jsonx.h"
 #include "mem.h"
@@ -207,11 +208,30 @@ int sb_suite_chain_check(const struct sb_suite_chain *chain)
     return 0;
 }
 
+static int read_only(struct sb_suite_chain *chain, const json_t *words)
+{
+    if (words && !json_is_array(words))
+        return bad("'only' is not a list of capabilities");
+    for (size_t i = 0; i < json_array_size(words); i++) {
+        const char *word = json_string_value(json_array_get(words, i));
+        uint32_t bit = word ? sb_cap_find(word) : 0;
+
+        if (!bit)
+            return bad("'only' names no capability '%s'; 'storebench list' shows them",
+                       word ? word : "?");
+        chain->only_caps |= bit;
+    }
+    return 0;
+}
+
 static int read_chain(struct sb_suite_chain *chain, const json_t *object)
 {
-    static const char *const names[] = {"scenarios", "set"};
+    static const char *const names[] = {"scenarios", "only", "set"};
     const json_t *scenarios = json_object_get(object, "scenarios");
-    int rc = only_members(object, names, 2);
+    int rc = only_members(object, names, 3);
+
+    if (!rc)
+        rc = read_only(chain, json_object_get(object, "only"));
 
     if (rc)
         return rc;

@@ -33,6 +33,7 @@ struct sb_layer {
 struct sb_suite_chain {
     enum sb_scenario scenarios[SB_SUITE_CHAIN_MAX];
     size_t scenario_count;
+    uint32_t only_caps; /* runs on drivers that have all of these */
     struct sb_layer set;
 };
 
