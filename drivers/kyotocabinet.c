@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * kyotocabinet.c -- Kyoto Cabinet: file hash (`kc-hash`, .kch), file B+tree (`kc-tree`, .kct) and
- * two in-memory classes: StashDB (`kc-mem-hash`, ":"), the fastest and smallest of its three hash
- * classes, and ProtoTreeDB (`kc-mem-tree`, "+"), a red-black tree and the faster of its two ordered
- * ones.
+ * two in-memory classes. StashDB (`kc-mem-hash`, ":") has the fastest reads and the smallest
+ * records of the three hashes; CacheDB ("*") writes faster but is a cache with LRU order.
+ * ProtoTreeDB
+ * (`kc-mem-tree`, "+") is a red-black tree; the other ordered class, GrassDB ("%"), is about twice
+ * as fast up to its page cache of 64 MiB and ten times slower beyond.
  *
  * Levels. `none` is plain puts. Those of kc-tree stay in the page cache. Those of kc-hash go to the
  * file at once, but one that replaces a value and is cut by a kill can lose the old value, which
@@ -12,9 +14,12 @@
  * log before it flushes the data: acknowledged commits are safe, but a commit that is cut by a
  * power failure may be there in part. A hard kcdbsync at each commit would be cheaper and is not
  * offered: it leaves the same hole for a kill. txn=off makes each put a transaction instead of each
- * commit (KCOAUTOTRAN, at `power` with KCOAUTOSYNC).
+ * commit (KCOAUTOTRAN, at `power` with KCOAUTOSYNC, which calls sync(2) once, at creation). kc-tree
+ * does so by itself where only commits of one record are planned: at `process` a transaction of the
+ * whole tree costs twice as much.
  *
- * Every open repairs what needs it; KCONOREPAIR, which loses records after a crash, is never used.
+ * Before a recovery the driver removes a log record that a kill has cut; see mend_log. Beyond that,
+ * every open repairs what needs it; KCONOREPAIR, which loses records after a crash, is never used.
  */
 #include "driver.h"
 
@@ -243,7 +248,7 @@ static int build_path(const struct sb_open *args, struct tuning *tuning)
     return 0;
 }
 
-/* ---- opening ------------------------------------------------------------------------------ */
+/* ---- describing --------------------------------------------------------------------------- */
 
 /* Copies the field `name` of the status text, lines of name, tab and value; false if it is not
  * there. */
@@ -305,6 +310,122 @@ static void describe(const struct sb_open *args, const struct sb_store *store, u
         host->keeps(args->report, SB_LEVEL_PROCESS);
 }
 
+/* ---- mending the log ---------------------------------------------------------------------- */
+
+/* The log: 12 bytes that start with "KW", then records of a byte 0xEE, 8 bytes of offset, 8 of size
+ * (both big-endian) and what the file held there. After the last record come zeros, since a commit
+ * overwrites the log with them. */
+enum { LOG_HEAD_BYTES = 12, LOG_RECORD_HEAD_BYTES = 17, LOG_MAGIC = 0xEE, LOG_PAGE_BYTES = 4096 };
+
+struct log_record {
+    off_t at;       /* in the log */
+    off_t offset;   /* in the file */
+    uint64_t bytes; /* of the body */
+};
+
+static bool read_log_record(int log_fd, off_t at, struct log_record *record)
+{
+    unsigned char head[LOG_RECORD_HEAD_BYTES];
+    uint64_t offset = 0, bytes = 0;
+
+    if (pread(log_fd, head, sizeof(head), at) != (ssize_t)sizeof(head) || head[0] != LOG_MAGIC)
+        return false;
+    for (int i = 1; i <= 8; i++) {
+        offset = offset << 8 | head[i];
+        bytes = bytes << 8 | head[i + 8];
+    }
+    *record = (struct log_record){at, (off_t)offset, bytes};
+    return bytes <= INT32_MAX && offset <= INT64_MAX;
+}
+
+static bool find_last_record(int log_fd, struct log_record *last)
+{
+    struct log_record record;
+    off_t at = LOG_HEAD_BYTES;
+    bool found = false;
+
+    while (read_log_record(log_fd, at, &record)) {
+        *last = record;
+        found = true;
+        at += (off_t)LOG_RECORD_HEAD_BYTES + (off_t)record.bytes;
+    }
+    return found;
+}
+
+/* Whether the write of the record was cut: from some page of the log on it is zeros, and what its
+ * body has before that is still the same in the file, since the file is written after the log.
+ * `log` has room for the record and `file` for its body. */
+static bool is_cut(int log_fd, int file_fd, const struct log_record *record, char *log, char *file)
+{
+    size_t bytes = LOG_RECORD_HEAD_BYTES + (size_t)record->bytes, kept = bytes;
+    ssize_t got = pread(log_fd, log, bytes, record->at);
+    size_t past_page;
+
+    if (got < 0)
+        return false;
+    if ((size_t)got < bytes)
+        return true; /* the log ends inside the record */
+    while (kept > 0 && log[kept - 1] == 0)
+        kept--;
+    past_page = (size_t)(record->at + (off_t)kept) % LOG_PAGE_BYTES;
+    if (past_page)
+        kept += LOG_PAGE_BYTES - past_page;
+    if (kept >= bytes)
+        return false;
+    if (kept <= LOG_RECORD_HEAD_BYTES)
+        return true;
+    kept -= LOG_RECORD_HEAD_BYTES;
+    return pread(file_fd, file, kept, record->offset) == (ssize_t)kept &&
+           memcmp(file, log + LOG_RECORD_HEAD_BYTES, kept) == 0;
+}
+
+static int mend_open_log(const struct sb_open *args, int log_fd, int file_fd)
+{
+    struct log_record last = {0};
+    size_t bytes;
+    char *log;
+    int rc = 0;
+
+    if (!find_last_record(log_fd, &last) || last.bytes == 0)
+        return 0;
+    bytes = LOG_RECORD_HEAD_BYTES + (size_t)last.bytes;
+    log = malloc(bytes * 2);
+    if (!log)
+        return args->host->fail(SB_ERR_NOMEM, 0, "kyotocabinet: out of memory");
+    if (is_cut(log_fd, file_fd, &last, log, log + bytes) && pwrite(log_fd, "", 1, last.at) != 1)
+        rc = args->host->fail(SB_ERR_FAILED, errno, "write to the log: %s", strerror(errno));
+    free(log);
+    return rc;
+}
+
+/* A kill can cut the write of a log record where it crosses a page. The log has no checksum, so the
+ * library would restore zeros over good data. What that record was to guard had not been written
+ * yet, so the record can go: its first byte is cleared. */
+static int mend_log(const struct sb_open *args)
+{
+    const char *name = args->driver->variant == KC_HASH ? "store.kch" : "store.kct";
+    char path[PATH_MAX];
+    int length = snprintf(path, sizeof(path), "%s/%s.wal", args->dir, name);
+    int log_fd, file_fd, rc = 0;
+
+    if (length < 0 || (size_t)length >= sizeof(path))
+        return args->host->fail(SB_ERR_UNSUPPORTED, 0, "kyotocabinet: path too long: %s",
+                                args->dir);
+    log_fd = open(path, O_RDWR | O_CLOEXEC);
+    if (log_fd < 0)
+        return 0; /* no log: nothing to restore */
+    path[length - 4] = '\0';
+    file_fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (file_fd >= 0) {
+        rc = mend_open_log(args, log_fd, file_fd);
+        (void)close(file_fd);
+    }
+    (void)close(log_fd);
+    return rc;
+}
+
+/* ---- opening ------------------------------------------------------------------------------ */
+
 /* Decides how a commit keeps the level; see the top of this file. KCOAUTOTRAN does nothing inside a
  * transaction; with it the file is never marked as open, so that after a crash the log is enough
  * and the library does not rebuild the whole file. */
@@ -312,6 +433,7 @@ static uint32_t choose_mode(const struct sb_open *args, struct sb_store *store)
 {
     const struct kc_options *options = args->options;
     bool safe = args->level != SB_LEVEL_NONE;
+    bool single = args->driver->variant == KC_TREE && args->batch_records == 1;
     uint32_t mode = KCOWRITER | KCOTRYLOCK;
 
     if (args->mode == SB_CREATE)
@@ -319,7 +441,7 @@ static uint32_t choose_mode(const struct sb_open *args, struct sb_store *store)
     if (!(args->driver->caps & SB_CAP_PERSISTENT))
         return mode;
     store->flush = args->level == SB_LEVEL_POWER;
-    store->txn = options->txn == TXN_ON || (options->txn == TXN_AUTO && safe);
+    store->txn = options->txn == TXN_ON || (options->txn == TXN_AUTO && safe && !single);
     if (store->txn || safe)
         mode |= KCOAUTOTRAN;
     if (!store->txn && store->flush)
@@ -357,6 +479,10 @@ static int kc_open(const struct sb_open *args, struct sb_store **storep)
     if (args->mode != SB_CREATE && !(args->driver->caps & SB_CAP_PERSISTENT))
         return args->host->fail(SB_ERR_UNSUPPORTED, 0, "%s: keeps its records in memory only",
                                 args->driver->name);
+    if (args->mode == SB_RECOVER)
+        rc = mend_log(args);
+    if (rc)
+        return rc;
     store = calloc(1, sizeof(*store));
     if (!store)
         return args->host->fail(SB_ERR_NOMEM, 0, "kyotocabinet: out of memory");
@@ -684,7 +810,7 @@ static int kc_tool(const struct sb_open *args, const char *verb)
 
 #define OPTION_TXN                                                                                 \
     OPTION("txn", SB_OPTION_ENUM, NULL, "auto", 0, 0, "auto|on|off",                               \
-           "commits are atomic transactions; auto: above level none; off: there each put is one",  \
+           "commits are atomic transactions; auto: above level none; off: there, each put is one", \
            txn)
 #define OPTION_APOW COUNT("apow", NULL, 0, 15, "records are aligned to 2^apow bytes", apow)
 #define OPTION_FPOW COUNT("fpow", NULL, 0, 20, "the free block pool has 2^fpow slots", fpow)
@@ -741,7 +867,7 @@ static const struct sb_option mem_tree_options[] = {{0}};
     .levels = SB_LEVELS_ALL, .begin = kc_begin, .commit = kc_commit, .abort = kc_abort,            \
     .sync = kc_sync, .settle = kc_sync, .tool = kc_tool
 #define KC_CAPS (SB_CAP_OWN_WRITES | SB_CAP_READERS | SB_CAP_WRITERS | SB_CAP_DELETE_MISS)
-#define KC_FILE_CAPS (KC_CAPS | SB_CAP_TXN | SB_CAP_PERSISTENT | SB_CAP_CACHE)
+#define KC_FILE_CAPS (KC_CAPS | SB_CAP_TXN | SB_CAP_PERSISTENT | SB_CAP_CACHE | SB_CAP_RECOVERY)
 
 static const struct sb_driver kc_drivers[] = {
     {

@@ -18,7 +18,10 @@ struct sb_scan_check {
 
 /* After a span of gets that counted a missing or wrong value: reads the slots again and sets the
  * error to the first that is wrong. Always returns SB_ERR_CORRUPT. */
-int sb_check_explain(struct sb_span *span, const struct sb_dataset *data);
+int sb_check_explain(struct sb_span *span);
+
+/* The same after a span of misses that found something. */
+int sb_check_explain_miss(struct sb_span *span);
 
 /* After a span of a scan: every kept record must be one of the data set, with its value, and in
  * ascending order where the store is ordered. 0 or SB_ERR_CORRUPT. */

@@ -4,7 +4,8 @@
  *
  * A chain fills the store with keys 0..records-1 at version 0 and may then overwrite keys in the
  * order of a permutation, going round as often as needed: the version of a key is the number of
- * times the overwrites have reached it.
+ * times the overwrites have reached it. Last it may delete keys, in the order of another
+ * permutation: the keys left are the tail of that order.
  */
 #ifndef SB_DATASET_H
 #define SB_DATASET_H
@@ -21,6 +22,8 @@ struct sb_dataset {
     struct sb_permutation fill_order;
     struct sb_permutation overwrite_order;
     uint64_t overwrites; /* puts done in overwrite_order so far */
+    struct sb_permutation delete_order;
+    uint64_t deletes; /* keys deleted, from the start of delete_order */
 };
 
 void sb_dataset_init(struct sb_dataset *data, const struct sb_params *params, uint64_t seed);
@@ -39,6 +42,23 @@ static inline uint64_t sb_dataset_version(const struct sb_dataset *data, uint64_
 static inline uint64_t sb_dataset_value_seed(const struct sb_dataset *data, uint64_t id)
 {
     return sb_value_seed(data->seed, id, sb_dataset_version(data, id));
+}
+
+/* Keys that are in the store. */
+static inline uint64_t sb_dataset_live(const struct sb_dataset *data)
+{
+    return data->records - data->deletes;
+}
+
+static inline bool sb_dataset_is_live(const struct sb_dataset *data, uint64_t id)
+{
+    return !data->deletes || sb_permutation_index(&data->delete_order, id) >= data->deletes;
+}
+
+/* Live key number `index` of some fixed order; index < sb_dataset_live. */
+static inline uint64_t sb_dataset_live_at(const struct sb_dataset *data, uint64_t index)
+{
+    return data->deletes ? sb_permutation_at(&data->delete_order, data->deletes + index) : index;
 }
 
 /* The digest that a store with these records must have. Time grows with the records. */

@@ -1,75 +1,36 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * loop.c -- see loop.h.
+ * loop.c -- see loop.h. Every loop is the same few lines around another operation; the operation is
+ * a constant where they are inlined, so that each loop is compiled for itself.
  */
 #include "loop.h"
 
-/* Slots up to the end of the span or of the bracket, whichever comes first. */
-static inline size_t stretch(const struct sb_span *span, size_t done)
-{
-    uint64_t left_in_batch = span->batch - span->in_batch;
-    size_t left = span->count - done;
+#define ALWAYS_INLINE static inline __attribute__((always_inline))
 
-    return left_in_batch < left ? (size_t)left_in_batch : left;
+enum operation { PUT, APPEND, DELETE, MIXED, GET, GET_COPY, MISS };
+
+/* ---- one operation ------------------------------------------------------------------------ */
+
+ALWAYS_INLINE int delete_one(struct sb_span *span, size_t slot)
+{
+    int rc = sb_store_del(span->handle, span->session, span->ring->keys[slot]);
+
+    span->missing += rc == SB_NOTFOUND;
+    return rc < 0 ? rc : 0;
 }
 
-static inline int open_bracket(struct sb_span *span, enum sb_txn kind)
+ALWAYS_INLINE int put_one(struct sb_span *span, size_t slot)
 {
-    return span->in_batch ? 0 : sb_store_begin(span->handle, span->session, kind);
+    return sb_store_put(span->handle, span->session, span->ring->keys[slot],
+                        sb_ring_value(span->ring, slot));
 }
 
-static inline int close_bracket(struct sb_span *span, enum sb_txn kind)
-{
-    span->in_batch = 0;
-    span->commits++;
-    return sb_store_commit(span->handle, span->session, kind);
-}
-
-int sb_span_finish(struct sb_span *span, enum sb_txn kind)
-{
-    bool open = span->in_batch != 0;
-
-    span->in_batch = 0;
-    return open ? sb_store_commit(span->handle, span->session, kind) : 0;
-}
-
-int sb_span_put(struct sb_span *span)
-{
-    const struct sb_ring *ring = span->ring;
-    size_t i = 0;
-    int rc = 0;
-
-    span->done = 0;
-    while (i < span->count) {
-        size_t end = i + stretch(span, i);
-
-        rc = open_bracket(span, SB_WRITE);
-        if (SB_UNLIKELY(rc))
-            return rc;
-        span->in_batch += end - i;
-        for (; i < end; i++) {
-            rc = sb_store_put(span->handle, span->session, sb_ring_key(ring, i),
-                              sb_ring_value(ring, i));
-            if (SB_UNLIKELY(rc))
-                return rc;
-        }
-        if (span->in_batch == span->batch)
-            rc = close_bracket(span, SB_WRITE);
-        if (SB_UNLIKELY(rc))
-            return rc;
-        span->done = i;
-    }
-    return 0;
-}
-
-/* One get and the check of its value. `copy` is a constant where this is inlined. */
-static inline __attribute__((always_inline)) int get_one(struct sb_span *span, size_t slot,
-                                                         bool copy)
+ALWAYS_INLINE int get_one(struct sb_span *span, size_t slot, bool copy)
 {
     const struct sb_ring *ring = span->ring;
     struct sb_slice value = {NULL, 0};
     const void *bytes;
-    int rc = sb_store_get(span->handle, span->session, sb_ring_key(ring, slot), &value);
+    int rc = sb_store_get(span->handle, span->session, ring->keys[slot], &value);
 
     if (SB_UNLIKELY(rc)) {
         span->missing += rc == SB_NOTFOUND;
@@ -86,25 +47,77 @@ static inline __attribute__((always_inline)) int get_one(struct sb_span *span, s
     return 0;
 }
 
-static inline __attribute__((always_inline)) int get_slots(struct sb_span *span, bool copy)
+ALWAYS_INLINE int miss_one(struct sb_span *span, size_t slot)
 {
+    struct sb_slice value = {NULL, 0};
+    int rc = sb_store_get(span->handle, span->session, span->ring->keys[slot], &value);
+
+    span->wrong += rc == 0;
+    return rc < 0 ? rc : 0;
+}
+
+ALWAYS_INLINE int do_one(struct sb_span *span, size_t slot, enum operation operation)
+{
+    switch (operation) {
+    case PUT:
+        return put_one(span, slot);
+    case APPEND:
+        return sb_store_append(span->handle, span->session, span->ring->keys[slot],
+                               sb_ring_value(span->ring, slot));
+    case DELETE:
+        return delete_one(span, slot);
+    case MIXED:
+        return span->ring->ops[slot] == SB_OP_PUT ? put_one(span, slot) : delete_one(span, slot);
+    case GET:
+        return get_one(span, slot, false);
+    case GET_COPY:
+        return get_one(span, slot, true);
+    default:
+        return miss_one(span, slot);
+    }
+}
+
+/* ---- brackets ----------------------------------------------------------------------------- */
+
+/* Slots up to the end of the span or of the bracket, whichever comes first. */
+ALWAYS_INLINE size_t stretch(const struct sb_span *span, size_t done)
+{
+    uint64_t left_in_batch = span->batch - span->in_batch;
+    size_t left = span->count - done;
+
+    return left_in_batch < left ? (size_t)left_in_batch : left;
+}
+
+ALWAYS_INLINE int close_bracket(struct sb_span *span, enum sb_txn kind)
+{
+    span->in_batch = 0;
+    span->commits++;
+    return sb_store_commit(span->handle, span->session, kind);
+}
+
+ALWAYS_INLINE int use_slots(struct sb_span *span, enum operation operation)
+{
+    enum sb_txn kind = operation >= GET ? SB_READ : SB_WRITE;
     size_t i = 0;
     int rc = 0;
 
+    span->done = 0;
+    span->missing = span->wrong = 0;
     while (i < span->count) {
         size_t end = i + stretch(span, i);
 
-        rc = open_bracket(span, SB_READ);
+        if (!span->in_batch)
+            rc = sb_store_begin(span->handle, span->session, kind);
         if (SB_UNLIKELY(rc))
             return rc;
         span->in_batch += end - i;
         for (; i < end; i++) {
-            rc = get_one(span, i, copy);
+            rc = do_one(span, i, operation);
             if (SB_UNLIKELY(rc))
                 return rc;
         }
         if (span->in_batch == span->batch)
-            rc = close_bracket(span, SB_READ);
+            rc = close_bracket(span, kind);
         if (SB_UNLIKELY(rc))
             return rc;
         span->done = i;
@@ -112,32 +125,73 @@ static inline __attribute__((always_inline)) int get_slots(struct sb_span *span,
     return 0;
 }
 
-int sb_span_get(struct sb_span *span)
+int sb_span_put(struct sb_span *span)
 {
-    span->done = 0;
-    span->missing = span->wrong = 0;
-    return span->copy ? get_slots(span, true) : get_slots(span, false);
+    return use_slots(span, PUT);
 }
 
-/* Keeps what tells a record's identity, and checks its lines against its own first word. */
-static inline __attribute__((always_inline)) void
-keep_record(struct sb_span *span, size_t slot, struct sb_slice key, struct sb_slice value)
+int sb_span_append(struct sb_span *span)
+{
+    return use_slots(span, APPEND);
+}
+
+int sb_span_delete(struct sb_span *span)
+{
+    return use_slots(span, DELETE);
+}
+
+int sb_span_mixed(struct sb_span *span)
+{
+    return use_slots(span, MIXED);
+}
+
+int sb_span_get(struct sb_span *span)
+{
+    return span->copy ? use_slots(span, GET_COPY) : use_slots(span, GET);
+}
+
+int sb_span_miss(struct sb_span *span)
+{
+    return use_slots(span, MISS);
+}
+
+int sb_span_finish(struct sb_span *span, enum sb_txn kind)
+{
+    bool open = span->in_batch != 0;
+
+    span->in_batch = 0;
+    return open ? sb_store_commit(span->handle, span->session, kind) : 0;
+}
+
+/* ---- scans -------------------------------------------------------------------------------- */
+
+ALWAYS_INLINE void keep_key(struct sb_span *span, size_t slot, struct sb_slice key)
 {
     struct sb_ring *ring = span->ring;
-    char *kept_key = ring->keys + slot * ring->key_bytes;
+    char *kept = sb_ring_key_room(ring, slot);
+
+    if (SB_UNLIKELY(key.size_bytes != ring->key_bytes)) {
+        span->wrong++;
+        memset(kept, 0, ring->key_bytes); /* no key of ours: the check after the span sees it */
+    } else if (ring->key_bytes == 16) {
+        memcpy(kept, key.data, 16); /* a constant size is two moves */
+    } else {
+        memcpy(kept, key.data, ring->key_bytes);
+    }
+}
+
+/* Keeps what tells whose value it is, and checks its lines against its own first word. */
+ALWAYS_INLINE void keep_value(struct sb_span *span, size_t slot, struct sb_slice value)
+{
+    struct sb_ring *ring = span->ring;
     const void *bytes = value.data;
     uint64_t first = 0;
 
-    ring->seeds[slot] = 0;
-    if (SB_UNLIKELY(key.size_bytes != ring->key_bytes || value.size_bytes != ring->value_bytes)) {
+    if (SB_UNLIKELY(value.size_bytes != ring->value_bytes)) {
         span->wrong++;
-        memset(kept_key, 0, ring->key_bytes); /* no key: the check after the span sees it */
+        ring->seeds[slot] = 0;
         return;
     }
-    if (ring->key_bytes == 16)
-        memcpy(kept_key, key.data, 16); /* a constant size is two moves */
-    else
-        memcpy(kept_key, key.data, ring->key_bytes);
     if (span->copy && ring->value_bytes)
         bytes = memcpy(ring->copy, value.data, ring->value_bytes);
     if (ring->value_bytes >= sizeof(first))
@@ -148,19 +202,26 @@ keep_record(struct sb_span *span, size_t slot, struct sb_slice key, struct sb_sl
     span->wrong += sb_value_touch(bytes, ring->value_bytes, first) != 0;
 }
 
-int sb_span_scan(struct sb_span *span)
+ALWAYS_INLINE int scan_slots(struct sb_span *span, bool keys_alone)
 {
     struct sb_slice key = {NULL, 0}, value = {NULL, 0};
 
     span->done = 0;
-    span->wrong = 0;
+    span->missing = span->wrong = 0;
     for (size_t i = 0; i < span->count; i++) {
-        int rc = sb_store_cursor_next(span->handle, span->cursor, &key, &value);
+        int rc = sb_store_cursor_next(span->handle, span->cursor, &key, keys_alone ? NULL : &value);
 
         if (SB_UNLIKELY(rc))
             return rc;
-        keep_record(span, i, key, value);
+        keep_key(span, i, key);
+        if (!keys_alone)
+            keep_value(span, i, value);
         span->done = i + 1;
     }
     return 0;
+}
+
+int sb_span_scan(struct sb_span *span)
+{
+    return span->keys_alone ? scan_slots(span, true) : scan_slots(span, false);
 }

@@ -17,9 +17,10 @@ struct sb_span {
     struct sb_session *session;
     struct sb_cursor *cursor; /* scans only */
     struct sb_ring *ring;
-    size_t count;   /* slots to use, from the first */
-    uint64_t batch; /* operations of a bracket (see store.h) */
-    bool copy;      /* reads copy the value out before it is checked */
+    size_t count;    /* slots to use, from the first */
+    uint64_t batch;  /* operations of a bracket (see store.h) */
+    bool copy;       /* reads copy the value out before it is checked */
+    bool keys_alone; /* scans do not ask for values */
 
     /* Kept from span to span. */
     uint64_t in_batch; /* operations since the bracket was opened */
@@ -27,17 +28,20 @@ struct sb_span {
 
     /* Of this span alone. */
     size_t done; /* operations finished; less than `count` after an error or the end of a scan */
-    uint64_t missing; /* keys that were not found */
-    uint64_t wrong;   /* values, or keys of a scan, of another size or content than expected */
+    uint64_t missing; /* keys that were not found where they should be */
+    uint64_t wrong;   /* values or keys of another size or content than expected; keys that were
+                         found where none should be */
 };
 
-/* Each returns 0, SB_NOTFOUND at the end of a scan, or a driver's negative code. */
+/* Each returns 0, SB_NOTFOUND at the end of a scan, or a driver's negative code. All but the scan
+ * open a bracket before the first of `batch` operations and commit it after the last. */
 
-/* Puts slots; opens and commits a bracket every `batch` puts. */
 int sb_span_put(struct sb_span *span);
-
-/* Gets slots; opens and closes a read bracket every `batch` gets. */
+int sb_span_append(struct sb_span *span); /* puts through the driver's append-only path */
+int sb_span_delete(struct sb_span *span);
+int sb_span_mixed(struct sb_span *span); /* what ring->ops says */
 int sb_span_get(struct sb_span *span);
+int sb_span_miss(struct sb_span *span); /* gets of keys that are not there */
 
 /* Moves the cursor once a slot and keeps each record's key and first word in the ring. */
 int sb_span_scan(struct sb_span *span);

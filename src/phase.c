@@ -7,6 +7,7 @@
 
 #include "check.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -22,8 +23,11 @@ enum {
     WALL_TIMES_MIN = 4,
 };
 
-/* errno that marks an error as a timeout. */
-enum { TIMEOUT_CODE = 110 };
+/* Where a churn stands: see next_churn. */
+struct churn {
+    uint64_t position, lag;
+    unsigned step;
+};
 
 struct run {
     struct sb_phase *phase;
@@ -38,17 +42,19 @@ struct run {
     struct sb_permutation order; /* of random reads; a new one each time round */
     uint64_t order_turn;
     uint64_t load_from; /* loads: where in the order they begin */
+    struct churn churn;
 };
 
 struct kind {
     void (*prepare)(struct run *run, size_t slot, uint64_t index);
     int (*span)(struct sb_span *span);
     enum sb_txn txn;
+    int (*explain)(struct sb_span *span); /* what is wrong with a span that counted something */
 };
 
 bool sb_phase_timed_out(void)
 {
-    return sb_error_last()->code == SB_ERR_FAILED && sb_error_last()->native_code == TIMEOUT_CODE;
+    return sb_error_last()->code == SB_ERR_FAILED && sb_error_last()->native_code == ETIMEDOUT;
 }
 
 /* ---- preparing ---------------------------------------------------------------------------- */
@@ -81,25 +87,112 @@ static void start_order(struct run *run, uint64_t turn)
 {
     const struct sb_dataset *data = run->phase->data;
 
-    sb_permutation_init(&run->order, data->records, sb_mix64(data->seed + 1000 + turn));
+    sb_permutation_init(&run->order, sb_dataset_live(data), sb_mix64(data->seed + 1000 + turn));
     run->order_turn = turn;
+}
+
+/* The live key for read number `index`; every live key once, then again in another order. */
+static uint64_t random_live(struct run *run, uint64_t index)
+{
+    const struct sb_dataset *data = run->phase->data;
+    uint64_t turn = index / run->order.count;
+
+    if (turn != run->order_turn)
+        start_order(run, turn);
+    return sb_dataset_live_at(data, sb_permutation_at(&run->order, index % run->order.count));
 }
 
 static void prepare_get(struct run *run, size_t slot, uint64_t index)
 {
-    struct sb_dataset *data = run->phase->data;
-    uint64_t turn = index / data->records;
-
-    if (turn != run->order_turn)
-        start_order(run, turn);
-    sb_ring_set_read(run->phase->ring, slot, data,
-                     sb_permutation_at(&run->order, index - turn * data->records));
+    sb_ring_set_read(run->phase->ring, slot, run->phase->data, random_live(run, index));
 }
 
-static const struct kind kind_seq = {prepare_seq, sb_span_put, SB_WRITE};
-static const struct kind kind_rand = {prepare_rand, sb_span_put, SB_WRITE};
-static const struct kind kind_overwrite = {prepare_overwrite, sb_span_put, SB_WRITE};
-static const struct kind kind_get = {prepare_get, sb_span_get, SB_READ};
+static void prepare_miss(struct run *run, size_t slot, uint64_t index)
+{
+    sb_ring_set_miss(run->phase->ring, slot, random_live(run, index));
+}
+
+static void prepare_delete(struct run *run, size_t slot, uint64_t index)
+{
+    struct sb_dataset *data = run->phase->data;
+
+    (void)index;
+    sb_ring_set_delete(run->phase->ring, slot,
+                       sb_permutation_at(&data->delete_order, data->deletes++));
+}
+
+/* The next operation of a turnover. Over the positions of the overwrite order, an even one is
+ * overwritten and an odd one deleted; a deleted key is put again `lag` positions later, so that its
+ * space is free for a while. At the end every key is there with its next version. False at the end.
+ */
+static bool next_churn(struct churn *churn, uint64_t records, enum sb_op *opp, uint64_t *positionp)
+{
+    for (; churn->position < records + churn->lag; churn->position++, churn->step = 0) {
+        uint64_t behind = churn->position - churn->lag;
+
+        if (churn->step == 0) {
+            churn->step = 1;
+            if (churn->position < records) {
+                *opp = churn->position % 2 ? SB_OP_DELETE : SB_OP_PUT;
+                *positionp = churn->position;
+                return true;
+            }
+        }
+        if (churn->step == 1) {
+            churn->step = 2;
+            if (churn->position >= churn->lag && behind < records && behind % 2) {
+                *opp = SB_OP_PUT;
+                *positionp = behind;
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static void prepare_churn(struct run *run, size_t slot, uint64_t index)
+{
+    struct sb_dataset *data = run->phase->data;
+    uint64_t position = 0, id;
+    enum sb_op op = SB_OP_PUT;
+
+    (void)index;
+    if (!next_churn(&run->churn, data->records, &op, &position)) {
+        data->overwrites += data->records; /* a turnover is complete; the next begins */
+        run->churn.position = run->churn.step = 0;
+        (void)next_churn(&run->churn, data->records, &op, &position);
+    }
+    id = sb_permutation_at(&data->overwrite_order, position);
+    if (op == SB_OP_DELETE)
+        sb_ring_set_delete(run->phase->ring, slot, id);
+    else
+        sb_ring_set_write(run->phase->ring, slot, data, id, 1 + data->overwrites / data->records);
+}
+
+/* Nothing can be asked again of a key that was deleted: the count is all there is to tell. */
+static int explain_delete(struct sb_span *span)
+{
+    return sb_error_set(SB_ERR_CORRUPT, 0,
+                        "missing data: %" PRIu64
+                        " keys of a span were gone before they were deleted",
+                        span->missing);
+}
+
+static int explain_nothing(struct sb_span *span)
+{
+    return sb_error_set(SB_ERR_CORRUPT, 0, "wrong data: %" PRIu64 " missing, %" PRIu64 " wrong",
+                        span->missing, span->wrong);
+}
+
+static const struct kind kind_seq = {prepare_seq, sb_span_put, SB_WRITE, explain_nothing};
+static const struct kind kind_rand = {prepare_rand, sb_span_put, SB_WRITE, explain_nothing};
+static const struct kind kind_append = {prepare_seq, sb_span_append, SB_WRITE, explain_nothing};
+static const struct kind kind_overwrite = {prepare_overwrite, sb_span_put, SB_WRITE,
+                                           explain_nothing};
+static const struct kind kind_churn = {prepare_churn, sb_span_mixed, SB_WRITE, explain_delete};
+static const struct kind kind_delete = {prepare_delete, sb_span_delete, SB_WRITE, explain_delete};
+static const struct kind kind_get = {prepare_get, sb_span_get, SB_READ, sb_check_explain};
+static const struct kind kind_miss = {prepare_miss, sb_span_miss, SB_READ, sb_check_explain_miss};
 
 /* ---- running ------------------------------------------------------------------------------ */
 
@@ -143,7 +236,7 @@ static void in_gap(struct run *run)
 }
 
 /* Judges what a span counted. A driver that keeps nothing is compared but not judged. */
-static int judge(struct run *run)
+static int judge(struct run *run, const struct kind *kind)
 {
     run->missing += run->span.missing;
     run->wrong += run->span.wrong;
@@ -151,7 +244,7 @@ static int judge(struct run *run)
         return 0;
     if (!run->span.missing && !run->span.wrong)
         return 0;
-    return sb_check_explain(&run->span, run->phase->data);
+    return kind->explain(&run->span);
 }
 
 static bool long_enough(const struct run *run)
@@ -192,7 +285,7 @@ static int run_ops(struct run *run, const struct kind *kind)
         run->done += run->span.done;
         if (rc)
             return rc;
-        rc = judge(run);
+        rc = judge(run, kind);
         if (rc)
             return rc;
         in_gap(run);
@@ -319,7 +412,8 @@ static void get_ready(struct run *run)
         run->phase->ready(run->phase->gap_arg);
 }
 
-static int run_reads(struct sb_phase *phase, const struct kind *kind,
+/* Gets of a kind, or, without one, a scan. */
+static int run_reads(struct sb_phase *phase, const struct kind *kind, bool keys_alone,
                      struct sb_phase_result *result)
 {
     const struct sb_params *params = phase->params;
@@ -329,7 +423,10 @@ static int run_reads(struct sb_phase *phase, const struct kind *kind,
     struct run run;
     int rc;
 
-    run_init(&run, phase, batch, params->reads ? params->reads : params->records);
+    if (!sb_dataset_live(phase->data))
+        return sb_error_set(SB_ERR_UNSUPPORTED, 0, "no record is left to read");
+    run_init(&run, phase, batch, params->reads ? params->reads : sb_dataset_live(phase->data));
+    run.span.keys_alone = keys_alone;
     rc = warm_up(&run, kind, result);
     if (rc)
         return rc;
@@ -379,6 +476,51 @@ static int run_commits(struct sb_phase *phase, struct sb_phase_result *result)
     return rc;
 }
 
+/* A pass of `planned` operations over a filled store. */
+static int run_changes(struct sb_phase *phase, const struct kind *kind, uint64_t planned,
+                       struct sb_phase_result *result)
+{
+    struct run run;
+    int rc;
+
+    run_init(&run, phase, phase->params->batch, planned);
+    get_ready(&run);
+    rc = run_ops(&run, kind);
+    take_result(&run, result);
+    return rc;
+}
+
+/* A churn that was cut is brought to the end of its turnover off the clock: until then some keys
+ * are deleted that the data set counts as there. */
+static int run_churn(struct sb_phase *phase, struct sb_phase_result *result)
+{
+    uint64_t records = phase->data->records;
+    uint64_t turnover_ops = records + records / 2;
+    struct run run;
+    int rc;
+
+    if (phase->data->overwrites %
+        records) { /* an overwrite that was cut: every version must agree */
+        run_init(&run, phase, phase->params->batch, records - phase->data->overwrites % records);
+        run.limit_ns = phase->params->load_limit_ns;
+        rc = run_ops(&run, &kind_overwrite);
+        if (rc)
+            return rc;
+    }
+    run_init(&run, phase, phase->params->batch, phase->params->turnovers * turnover_ops);
+    run.churn.lag = records / 20 * 2; /* a tenth, and even: see next_churn */
+    get_ready(&run);
+    rc = run_ops(&run, &kind_churn);
+    take_result(&run, result);
+    if (!rc && run.done % turnover_ops) {
+        run.planned = run.done + turnover_ops - run.done % turnover_ops;
+        run.limit_ns = phase->params->load_limit_ns;
+        rc = run_ops(&run, &kind_churn);
+    }
+    phase->data->overwrites += records; /* of the last turnover */
+    return rc;
+}
+
 int sb_phase_run(struct sb_phase *phase, enum sb_scenario scenario, struct sb_phase_result *result)
 {
     *result = (struct sb_phase_result){0};
@@ -387,12 +529,24 @@ int sb_phase_run(struct sb_phase *phase, enum sb_scenario scenario, struct sb_ph
         return run_fill(phase, &kind_seq, SB_LOAD_SEQ, result);
     case SB_WRITE_RAND:
         return run_fill(phase, &kind_rand, SB_LOAD_RAND, result);
+    case SB_BULK_LOAD:
+        return run_fill(phase, &kind_append, SB_LOAD_SEQ, result);
     case SB_READ_SEQ:
-        return run_reads(phase, NULL, result);
+        return run_reads(phase, NULL, false, result);
+    case SB_SCAN_KEYS:
+        return run_reads(phase, NULL, true, result);
     case SB_READ_RAND:
-        return run_reads(phase, &kind_get, result);
+        return run_reads(phase, &kind_get, false, result);
+    case SB_READ_MISS:
+        return run_reads(phase, &kind_miss, false, result);
     case SB_COMMIT:
         return run_commits(phase, result);
+    case SB_OVERWRITE:
+        return run_changes(phase, &kind_overwrite, phase->data->records, result);
+    case SB_DELETE:
+        return run_changes(phase, &kind_delete, phase->data->records / 2, result);
+    case SB_CHURN:
+        return run_churn(phase, result);
     default:
         return sb_error_set(SB_ERR_UNSUPPORTED, 0, "no such scenario");
     }
@@ -410,8 +564,9 @@ static void prepare_load_rand(struct run *run, size_t slot, uint64_t index)
 
 int sb_phase_load(struct sb_phase *phase, enum sb_load_order order, uint64_t from)
 {
-    static const struct kind seq = {prepare_load_seq, sb_span_put, SB_WRITE};
-    static const struct kind rand_order = {prepare_load_rand, sb_span_put, SB_WRITE};
+    static const struct kind seq = {prepare_load_seq, sb_span_put, SB_WRITE, explain_nothing};
+    static const struct kind rand_order = {prepare_load_rand, sb_span_put, SB_WRITE,
+                                           explain_nothing};
     char text[32];
     struct run run;
     int rc;
@@ -423,7 +578,7 @@ int sb_phase_load(struct sb_phase *phase, enum sb_load_order order, uint64_t fro
     if (rc || !run.cut)
         return rc;
     (void)snprintf(text, sizeof(text), "%" PRIu64 " ms", run.limit_ns / 1000000);
-    return sb_error_set(SB_ERR_FAILED, TIMEOUT_CODE,
+    return sb_error_set(SB_ERR_FAILED, ETIMEDOUT,
                         "timeout: %" PRIu64 " of %" PRIu64 " records were loaded in %s", run.done,
                         run.planned, text);
 }

@@ -46,8 +46,17 @@ static const struct sb_values *winning(const struct layers *layers, const struct
 }
 
 /* Why this driver cannot run these parameters, or NULL; free() it. */
-static char *find_na_reason(const struct sb_driver *driver, const struct sb_params *params)
+static char *find_na_reason(const struct sb_chain *chain)
 {
+    const struct sb_driver *driver = chain->spec->entry->driver;
+    const struct sb_params *params = &chain->params;
+
+    for (size_t i = 0; i < chain->scenario_count; i++) {
+        const struct sb_scenario_info *info = &sb_scenarios[chain->scenarios[i]];
+
+        if (info->caps & ~driver->caps)
+            return sb_format("%s has no means for '%s'", driver->name, info->name);
+    }
     if (!(driver->levels & SB_LEVEL_BIT(params->durability)))
         return sb_format("%s has no mode that keeps durability '%s'", driver->name,
                          sb_level_name((enum sb_level)params->durability));
@@ -103,8 +112,7 @@ static int add_chain(struct sb_plan *plan, const struct sb_chain *made)
             return 0;
     plan->chains = sb_grow(plan->chains, plan->chain_count + 1, sizeof(*plan->chains));
     plan->chains[plan->chain_count] = *made;
-    plan->chains[plan->chain_count].na_reason =
-        find_na_reason(made->spec->entry->driver, &made->params);
+    plan->chains[plan->chain_count].na_reason = find_na_reason(made);
     plan->chain_count++;
     return 0;
 }

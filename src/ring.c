@@ -20,10 +20,14 @@ void sb_ring_init(struct sb_ring *ring, size_t key_bytes, size_t value_bytes)
         .value_bytes = value_bytes,
         .ids = sb_alloc(slots, sizeof(uint64_t)),
         .seeds = sb_alloc(slots, sizeof(uint64_t)),
-        .keys = sb_alloc(slots, key_bytes),
+        .keys = sb_alloc(slots, sizeof(struct sb_slice)),
+        .key_room = sb_alloc(slots, key_bytes),
         .values = sb_alloc(slots, value_bytes),
+        .ops = sb_alloc(slots, 1),
         .copy = sb_alloc(1, value_bytes),
     };
+    for (size_t slot = 0; slot < slots; slot++)
+        ring->keys[slot] = (struct sb_slice){sb_ring_key_room(ring, slot), key_bytes};
 }
 
 void sb_ring_release(struct sb_ring *ring)
@@ -31,16 +35,23 @@ void sb_ring_release(struct sb_ring *ring)
     free(ring->ids);
     free(ring->seeds);
     free(ring->keys);
+    free(ring->key_room);
     free(ring->values);
+    free(ring->ops);
     free(ring->copy);
     *ring = (struct sb_ring){0};
 }
 
-void sb_ring_set_read(struct sb_ring *ring, size_t slot, const struct sb_dataset *data, uint64_t id)
+static void set_key(struct sb_ring *ring, size_t slot, uint64_t id)
 {
     ring->ids[slot] = id;
+    sb_key_write(sb_ring_key_room(ring, slot), ring->key_bytes, id);
+}
+
+void sb_ring_set_read(struct sb_ring *ring, size_t slot, const struct sb_dataset *data, uint64_t id)
+{
     ring->seeds[slot] = sb_dataset_value_seed(data, id);
-    sb_key_write(ring->keys + slot * ring->key_bytes, ring->key_bytes, id);
+    set_key(ring, slot, id);
 }
 
 void sb_ring_set_write(struct sb_ring *ring, size_t slot, const struct sb_dataset *data,
@@ -48,8 +59,23 @@ void sb_ring_set_write(struct sb_ring *ring, size_t slot, const struct sb_datase
 {
     uint64_t seed = sb_value_seed(data->seed, id, version);
 
-    ring->ids[slot] = id;
     ring->seeds[slot] = seed;
-    sb_key_write(ring->keys + slot * ring->key_bytes, ring->key_bytes, id);
+    ring->ops[slot] = SB_OP_PUT;
+    set_key(ring, slot, id);
     sb_value_write(ring->values + slot * ring->value_bytes, ring->value_bytes, seed);
+}
+
+void sb_ring_set_delete(struct sb_ring *ring, size_t slot, uint64_t id)
+{
+    ring->ops[slot] = SB_OP_DELETE;
+    set_key(ring, slot, id);
+}
+
+/* Letters follow digits: "0000000000000123" is missed as "000000000000012d". */
+void sb_ring_set_miss(struct sb_ring *ring, size_t slot, uint64_t id)
+{
+    char *last = sb_ring_key_room(ring, slot) + ring->key_bytes - 1;
+
+    set_key(ring, slot, id);
+    *last = (char)(*last - '0' + 'a');
 }

@@ -6,6 +6,7 @@
 #ifndef SB_RING_H
 #define SB_RING_H
 
+#include "../drivers/driver.h"
 #include "dataset.h"
 
 enum {
@@ -14,33 +15,42 @@ enum {
     SB_RING_VALUE_BYTES_MAX = 256 * 1024, /* a quarter of a common second-level cache */
 };
 
+/* What a slot does in a span that mixes operations. */
+enum sb_op { SB_OP_PUT, SB_OP_DELETE };
+
 struct sb_ring {
     size_t slots;
     size_t key_bytes, value_bytes;
     uint64_t *ids;
-    uint64_t *seeds; /* start words of the values: expected by reads, found by scans */
-    char *keys;      /* slots * key_bytes */
-    char *values;    /* slots * value_bytes */
-    char *copy;      /* value_bytes: where `--read=copy` copies to */
+    uint64_t *seeds;       /* start words of the values: expected by reads, found by scans */
+    struct sb_slice *keys; /* of each slot; into key_room */
+    char *key_room;        /* slots * key_bytes */
+    char *values;          /* slots * value_bytes */
+    unsigned char *ops;    /* enum sb_op; mixed spans only */
+    char *copy;            /* value_bytes: where `--read=copy` copies to */
 };
 
 void sb_ring_init(struct sb_ring *ring, size_t key_bytes, size_t value_bytes);
 void sb_ring_release(struct sb_ring *ring);
 
-/* Prepares slot `slot` for key `id`; for a write also the value of `version`. */
+/* Prepares slot `slot` for key `id`; for a write also the value of `version`; for a miss a key that
+ * sorts right behind that of `id` and is in no data set. */
 void sb_ring_set_read(struct sb_ring *ring, size_t slot, const struct sb_dataset *data,
                       uint64_t id);
 void sb_ring_set_write(struct sb_ring *ring, size_t slot, const struct sb_dataset *data,
                        uint64_t id, uint64_t version);
-
-static inline struct sb_slice sb_ring_key(const struct sb_ring *ring, size_t slot)
-{
-    return (struct sb_slice){ring->keys + slot * ring->key_bytes, ring->key_bytes};
-}
+void sb_ring_set_delete(struct sb_ring *ring, size_t slot, uint64_t id);
+void sb_ring_set_miss(struct sb_ring *ring, size_t slot, uint64_t id);
 
 static inline struct sb_slice sb_ring_value(const struct sb_ring *ring, size_t slot)
 {
     return (struct sb_slice){ring->values + slot * ring->value_bytes, ring->value_bytes};
+}
+
+/* Where a scan keeps the key of a slot. */
+static inline char *sb_ring_key_room(const struct sb_ring *ring, size_t slot)
+{
+    return ring->key_room + slot * ring->key_bytes;
 }
 
 #endif

@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 enum sb_scenario {
     SB_WRITE_SEQ,
@@ -14,6 +15,12 @@ enum sb_scenario {
     SB_READ_SEQ,
     SB_READ_RAND,
     SB_COMMIT,
+    SB_SCAN_KEYS,
+    SB_READ_MISS,
+    SB_OVERWRITE,
+    SB_CHURN,
+    SB_DELETE,
+    SB_BULK_LOAD,
     SB_SCENARIO_COUNT
 };
 
@@ -22,7 +29,9 @@ struct sb_scenario_info {
     bool fills;        /* starts a chain on an empty store and fills it: it is the chain's load */
     bool starts_chain; /* cannot follow another scenario */
     bool writes;
+    bool ends_writes;    /* only reads may follow */
     bool counts_commits; /* its rate is in commits, and its level and batch are what matters */
+    uint32_t caps;       /* what a driver must declare for it */
     const char *help;
 };
 

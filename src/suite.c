@@ -199,11 +199,36 @@ static int unknown_scenario(const char *name)
     return bad("no scenario '%s'", name);
 }
 
+static bool writes_are_over(const struct sb_suite_chain *chain, size_t before)
+{
+    for (size_t i = 0; i < before; i++)
+        if (sb_scenarios[chain->scenarios[i]].ends_writes)
+            return true;
+    return false;
+}
+
+/* Whether a scenario of a plain list can go on with the store of the last chain. */
+static bool can_follow(const struct sb_suite *suite, enum sb_scenario scenario)
+{
+    const struct sb_suite_chain *chain;
+
+    if (!suite->chain_count || sb_scenarios[scenario].starts_chain)
+        return false;
+    chain = &suite->chains[suite->chain_count - 1];
+    return chain->scenario_count < SB_SUITE_CHAIN_MAX &&
+           !sb_scenarios[chain->scenarios[0]].counts_commits &&
+           !(sb_scenarios[scenario].writes && writes_are_over(chain, chain->scenario_count));
+}
+
 int sb_suite_chain_check(const struct sb_suite_chain *chain)
 {
     for (size_t i = 1; i < chain->scenario_count; i++)
         if (sb_scenarios[chain->scenarios[i]].starts_chain)
             return bad("'%s' needs a store of its own: it can only be the first of a chain",
+                       sb_scenarios[chain->scenarios[i]].name);
+    for (size_t i = 1; i < chain->scenario_count; i++)
+        if (writes_are_over(chain, i) && sb_scenarios[chain->scenarios[i]].writes)
+            return bad("'%s' cannot follow a scenario that deletes: only reads can",
                        sb_scenarios[chain->scenarios[i]].name);
     return 0;
 }
@@ -410,11 +435,8 @@ void sb_suite_chains_from_list(struct sb_suite *suite, const enum sb_scenario *s
     suite->chain_count = 0;
     for (size_t i = 0; i < count; i++) {
         struct sb_suite_chain *chain;
-        bool follows = i && !sb_scenarios[scenarios[i]].starts_chain &&
-                       !sb_scenarios[scenarios[i - 1]].counts_commits;
 
-        if (!follows ||
-            suite->chains[suite->chain_count - 1].scenario_count == SB_SUITE_CHAIN_MAX) {
+        if (!can_follow(suite, scenarios[i])) {
             suite->chains = sb_grow(suite->chains, suite->chain_count + 1, sizeof(*suite->chains));
             suite->chains[suite->chain_count++] = (struct sb_suite_chain){.scenario_count = 0};
         }

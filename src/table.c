@@ -1,0 +1,418 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * table.c -- see table.h. The head of the output, the sorting of cells into groups, and what stands
+ * below the tables.
+ */
+#include "table.h"
+
+#include "jsonx.h"
+#include "mem.h"
+#include "scenario.h"
+#include "table_parts.h"
+#include "units.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A machine whose null driver or flush rate moves by more than this part has not stood still. */
+static const double drift_remarkable = 0.25;
+
+/* ---- remarks ------------------------------------------------------------------------------ */
+
+/* Whether `name` is one of `names`, which are separated by ", ". */
+static bool has_name(const char *names, const char *name)
+{
+    size_t bytes = strlen(name);
+
+    for (const char *at = names; at; at = strstr(at, ", ") ? strstr(at, ", ") + 2 : NULL)
+        if (strncmp(at, name, bytes) == 0 && (!at[bytes] || strncmp(at + bytes, ", ", 2) == 0))
+            return true;
+    return false;
+}
+
+size_t sb_remarks_add(struct sb_remarks *remarks, const char *text, const char *name)
+{
+    struct sb_remark *remark;
+    char *longer;
+    size_t i = 0;
+
+    while (i < remarks->count && strcmp(remarks->entries[i].text, text) != 0)
+        i++;
+    if (i == remarks->count) {
+        remarks->entries = sb_grow(remarks->entries, i + 1, sizeof(*remarks->entries));
+        remarks->entries[remarks->count++] =
+            (struct sb_remark){.text = sb_format("%s", text), .names = sb_format("%s", name)};
+        return i;
+    }
+    remark = &remarks->entries[i];
+    if (!has_name(remark->names, name)) {
+        longer = sb_format("%s, %s", remark->names, name);
+        free(remark->names);
+        remark->names = longer;
+    }
+    return i;
+}
+
+void sb_remarks_release(struct sb_remarks *remarks)
+{
+    for (size_t i = 0; i < remarks->count; i++) {
+        free(remarks->entries[i].text);
+        free(remarks->entries[i].names);
+    }
+    free(remarks->entries);
+    *remarks = (struct sb_remarks){0};
+}
+
+/* ---- the head ----------------------------------------------------------------------------- */
+
+/* Prints a cleaned line, and releases it. */
+static void print_line(const struct sb_table *table, const char *lead, char *text_take)
+{
+    char *clean = sb_text_clean(text_take, SB_TABLE_TEXT_WIDTH);
+
+    sb_text_print(table->stream, &table->style, lead, clean);
+    free(clean);
+    free(text_take);
+}
+
+/* Rounds of all chains that are finished: the fewest repeats of a cell that could run to the end.
+ * Where none could, the most repeats that any cell has. */
+static size_t blocks_done(const json_t *cells)
+{
+    size_t fewest = SIZE_MAX, most = 0, index;
+    json_t *cell;
+
+    json_array_foreach((json_t *)(uintptr_t)cells, index, cell)
+    {
+        const char *status = sb_json_get_text(cell, "status", "");
+        size_t count = json_array_size(json_object_get(cell, "repeats"));
+
+        most = count > most ? count : most;
+        if ((strcmp(status, "ok") == 0 || strcmp(status, "not-run") == 0) && count < fewest)
+            fewest = count;
+    }
+    return fewest == SIZE_MAX ? most : fewest;
+}
+
+static char *describe_blocks(const json_t *document)
+{
+    uint64_t planned = sb_json_get_u64(document, "repeats_planned", 0);
+    size_t done = blocks_done(json_object_get(document, "cells"));
+
+    /* A cell that two chains share has a repeat of each in every block. */
+    if (planned && done > planned)
+        done = planned;
+    if (planned)
+        return sb_format("%zu of %" PRIu64 " block%s", done, planned, planned == 1 ? "" : "s");
+    return sb_format("%zu blocks", done);
+}
+
+static const char *describe_end(const json_t *document)
+{
+    const char *ended_by = sb_json_get_text(document, "ended_by", "");
+
+    if (sb_json_get_bool(document, "complete", false))
+        return "complete";
+    if (strcmp(ended_by, "time-limit") == 0)
+        return "NOT COMPLETE: the time limit was reached";
+    if (strcmp(ended_by, "signal") == 0)
+        return "NOT COMPLETE: it was interrupted";
+    return "NOT COMPLETE: it was ended before its time";
+}
+
+static char *describe_machine(const json_t *machine)
+{
+    char memory[SB_FORMAT_BYTES];
+    uint64_t cores = sb_json_get_u64(machine, "cores_usable", 0);
+    const char *virtualisation = sb_json_get_text(machine, "virtualisation", "");
+    bool is_virtual = sb_json_get_bool(machine, "hypervisor", false);
+
+    sb_format_bytes(memory, sizeof(memory), sb_json_get_real(machine, "memory_bytes", 0));
+    return sb_format("%s, %" PRIu64 " core%s, %s%s%s", sb_json_get_text(machine, "cpu_model", "?"),
+                     cores, cores == 1 ? "" : "s", memory, is_virtual ? ", " : "",
+                     is_virtual ? virtualisation : "");
+}
+
+static void print_head(const struct sb_table *table)
+{
+    const json_t *d = table->document;
+    const json_t *suite = json_object_get(d, "suite");
+    char *blocks = describe_blocks(d);
+    char *machine = describe_machine(json_object_get(d, "machine"));
+    const char *description = sb_json_get_text(suite, "description", "");
+
+    print_line(table, "",
+               sb_format("storebench %s | suite %s | %s | %s | seed %" PRIu64 " | %s, %s",
+                         sb_json_get_text(json_object_get(d, "storebench"), "version", "?"),
+                         sb_json_get_text(suite, "name", "?"), machine,
+                         sb_json_get_text(d, "started_at", "?"), sb_json_get_u64(d, "seed", 0),
+                         blocks, describe_end(d)));
+    if (*description)
+        print_line(table, "suite:   ", sb_format("%s", description));
+    free(machine);
+    free(blocks);
+}
+
+/* ---- the harness and the machine ---------------------------------------------------------- */
+
+static const char *const moments[] = {"before", "after"};
+
+static bool moved(double before, double after)
+{
+    return before > 0 && after > 0 && fabs(after / before - 1) > drift_remarkable;
+}
+
+static void print_harness(const struct sb_table *table)
+{
+    static const struct {
+        const char *key, *what;
+    } costs[] = {{"write_rand_ns_per_op", "a put"},
+                 {"read_seq_ns_per_op", "a step of a scan"},
+                 {"read_rand_ns_per_op", "a read"}};
+    const json_t *harness = json_object_get(table->document, "harness");
+    char texts[3][2][SB_FORMAT_BYTES];
+    bool any_moved = false;
+
+    for (size_t i = 0; i < 3; i++) {
+        double ns[2];
+
+        for (size_t m = 0; m < 2; m++) {
+            ns[m] = sb_json_get_real(json_object_get(harness, moments[m]), costs[i].key, 0);
+            if (ns[m] > 0)
+                sb_format_duration(texts[i][m], sizeof(texts[i][m]), ns[m]);
+            else
+                (void)snprintf(texts[i][m], sizeof(texts[i][m]), "not measured");
+        }
+        any_moved = any_moved || moved(ns[0], ns[1]);
+    }
+    print_line(table, "harness: ",
+               sb_format("%s %s, %s %s, %s %s; afterwards %s, %s, %s (its own cost, measured with "
+                         "a driver that keeps nothing)%s",
+                         texts[0][0], costs[0].what, texts[1][0], costs[1].what, texts[2][0],
+                         costs[2].what, texts[0][1], texts[1][1], texts[2][1],
+                         any_moved ? "; THE MACHINE CHANGED meanwhile" : ""));
+}
+
+/* "append 5.80 k/s, then 6.11 k/s". */
+static char *describe_flush(const json_t *ceilings, const char *way, bool *movedp)
+{
+    char texts[2][SB_FORMAT_BYTES];
+    double rates[2];
+
+    for (size_t m = 0; m < 2; m++) {
+        const json_t *moment = json_object_get(ceilings, moments[m]);
+
+        rates[m] = sb_json_get_real(json_object_get(moment, way), "flushes_per_s", 0);
+        if (rates[m] > 0)
+            sb_format_rate(texts[m], sizeof(texts[m]), rates[m]);
+        else
+            (void)snprintf(texts[m], sizeof(texts[m]), "not measured");
+    }
+    *movedp = *movedp || moved(rates[0], rates[1]);
+    return sb_format("%s %s, then %s", way, texts[0], texts[1]);
+}
+
+static void print_flushes(const struct sb_table *table)
+{
+    const json_t *directories = json_object_get(table->document, "directories");
+    size_t index;
+    json_t *directory;
+
+    json_array_foreach((json_t *)(uintptr_t)directories, index, directory)
+    {
+        const json_t *ceilings = json_object_get(directory, "flush_ceilings");
+        bool any_moved = false;
+        char *append = describe_flush(ceilings, "append", &any_moved);
+        char *overwrite = describe_flush(ceilings, "overwrite", &any_moved);
+        char *mapped = describe_flush(ceilings, "mapped", &any_moved);
+
+        print_line(table, "flushes: ",
+                   sb_format("%s; %s; %s (in %s: %s on %s, write cache: %s)%s", append, overwrite,
+                             mapped, sb_json_get_text(directory, "path", "?"),
+                             sb_json_get_text(directory, "filesystem", "?"),
+                             sb_json_get_text(directory, "device", "?"),
+                             sb_json_get_text(directory, "write_cache", "?"),
+                             any_moved ? "; THE DEVICE CHANGED meanwhile" : ""));
+        free(append);
+        free(overwrite);
+        free(mapped);
+    }
+}
+
+/* ---- groups ------------------------------------------------------------------------------- */
+
+static bool counts_commits(const json_t *cell)
+{
+    enum sb_scenario scenario = sb_scenario_find(sb_json_get_text(cell, "scenario", ""));
+
+    return scenario != SB_SCENARIO_COUNT && sb_scenarios[scenario].counts_commits;
+}
+
+/* Two cells with different keys never stand in one table. All parameters are part of it, also those
+ * of which this program knows nothing. */
+static char *group_key(const json_t *cell)
+{
+    json_t *parameters = json_copy(json_object_get(cell, "parameters"));
+    char *text, *key;
+
+    if (counts_commits(cell) && parameters) {
+        (void)json_object_del(parameters, "batch");
+        (void)json_object_del(parameters, "commits");
+    }
+    text = json_dumps(parameters, JSON_SORT_KEYS | JSON_COMPACT | JSON_ENCODE_ANY);
+    key = sb_format("%d %d %s %s %s", counts_commits(cell),
+                    sb_json_get_bool(cell, "persistent", false),
+                    sb_json_get_text(cell, "durability_requested", ""),
+                    sb_json_get_text(cell, "directory", ""), text ? text : "");
+    free(text);
+    json_decref(parameters);
+    return key;
+}
+
+static struct sb_table_group *find_group(struct sb_table_group **groupsp, size_t *countp,
+                                         const json_t *cell)
+{
+    char *key = group_key(cell);
+
+    for (size_t i = 0; i < *countp; i++)
+        if (strcmp((*groupsp)[i].key, key) == 0) {
+            free(key);
+            return &(*groupsp)[i];
+        }
+    *groupsp = sb_grow(*groupsp, *countp + 1, sizeof(**groupsp));
+    (*groupsp)[*countp] = (struct sb_table_group){.key = key, .commits = counts_commits(cell)};
+    return &(*groupsp)[(*countp)++];
+}
+
+/* Groups in the order of their first cells. */
+static size_t make_groups(struct sb_table_group **groupsp, const json_t *cells)
+{
+    size_t count = 0, index;
+    json_t *cell;
+
+    json_array_foreach((json_t *)(uintptr_t)cells, index, cell)
+    {
+        struct sb_table_group *group = find_group(groupsp, &count, cell);
+
+        group->cells = sb_grow(group->cells, group->cell_count + 1, sizeof(*group->cells));
+        group->cells[group->cell_count++] = cell;
+    }
+    return count;
+}
+
+/* First what fills and reads, then commits by level, in the order of the levels; else in the order
+ * of the document. */
+static void print_groups(struct sb_table *table)
+{
+    static const char *const levels[] = {"none", "process", "power", NULL};
+    struct sb_table_group *groups = NULL;
+    size_t count = make_groups(&groups, json_object_get(table->document, "cells"));
+    bool *printed = sb_alloc(count + 1, sizeof(*printed));
+
+    for (int commits = 0; commits < 2; commits++)
+        for (size_t level = 0; level < sizeof(levels) / sizeof(levels[0]); level++)
+            for (size_t i = 0; i < count; i++) {
+                const char *of = sb_json_get_text(groups[i].cells[0], "durability_requested", "");
+
+                if (printed[i] || groups[i].commits != (commits == 1) ||
+                    (levels[level] && strcmp(of, levels[level]) != 0))
+                    continue;
+                sb_table_print_group(table, groups, count, i);
+                printed[i] = true;
+            }
+    for (size_t i = 0; i < count; i++) {
+        free(groups[i].key);
+        free(groups[i].cells);
+    }
+    free(groups);
+    free(printed);
+}
+
+/* ---- below the tables --------------------------------------------------------------------- */
+
+static void print_reading_help(const struct sb_table *table)
+{
+    const char *mark = table->style.bold ? "bold" : "*";
+
+    if (table->best_was_marked || table->spreads.count)
+        (void)fputc('\n', table->stream);
+    if (table->best_was_marked)
+        print_line(table, "",
+                   sb_format("%s: the best median of its column; where intervals overlap, the "
+                             "order is not settled.",
+                             mark));
+    for (size_t i = 0; i < table->spreads.count; i++)
+        print_line(table, "", sb_format("%s", table->spreads.entries[i].text));
+}
+
+static void collect_notes(const json_t *document, struct sb_remarks *notes,
+                          struct sb_remarks *rules)
+{
+    size_t index, note_index;
+    json_t *cell, *note;
+
+    json_array_foreach((json_t *)(uintptr_t)json_object_get(document, "cells"), index, cell)
+    {
+        char *label = sb_text_clean(sb_json_get_text(cell, "label", "?"), SB_TABLE_NAME_WIDTH);
+        const char *rule = sb_json_get_text(cell, "rule", "");
+
+        if (*rule)
+            (void)sb_remarks_add(rules, rule, label);
+        json_array_foreach(json_object_get(cell, "notes"), note_index, note)
+        {
+            if (json_is_string(note))
+                (void)sb_remarks_add(notes, json_string_value(note), label);
+        }
+        free(label);
+    }
+}
+
+static void print_remarks(const struct sb_table *table, const char *title,
+                          const struct sb_remarks *remarks)
+{
+    if (!remarks->count)
+        return;
+    (void)fprintf(table->stream, "\n%s\n", title);
+    for (size_t i = 0; i < remarks->count; i++)
+        print_line(table, "  ",
+                   sb_format("%s: %s", remarks->entries[i].names, remarks->entries[i].text));
+}
+
+static void print_notes(const struct sb_table *table)
+{
+    struct sb_remarks notes = {0}, rules = {0};
+
+    collect_notes(table->document, &notes, &rules);
+    print_remarks(table, "Other parameters, by a rule of the suite:", &rules);
+    print_remarks(table, "Notes of the drivers:", &notes);
+    sb_remarks_release(&notes);
+    sb_remarks_release(&rules);
+}
+
+void sb_table_print_styled(FILE *stream, const struct sb_text_style *style, const json_t *document)
+{
+    const json_t *harness = json_object_get(document, "harness");
+    struct sb_table table = {
+        .stream = stream,
+        .style = *style,
+        .document = document,
+        .harness_driver = sb_json_get_text(json_object_get(harness, "before"), "driver", "")};
+
+    print_head(&table);
+    print_harness(&table);
+    print_flushes(&table);
+    print_groups(&table);
+    print_reading_help(&table);
+    print_notes(&table);
+    sb_remarks_release(&table.spreads);
+}
+
+void sb_table_print(FILE *stream, const json_t *document)
+{
+    struct sb_text_style style;
+
+    sb_text_style_init(&style, stream);
+    sb_table_print_styled(stream, &style, document);
+}
