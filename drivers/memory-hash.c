@@ -188,7 +188,8 @@ static int hash_put(struct sb_session *session, struct sb_slice key, struct sb_s
     hash = hash_of(key);
     old = find(store, key, hash);
     if (old && value.size_bytes <= old->room_bytes - key.size_bytes) {
-        memcpy(old->bytes + key.size_bytes, bytes_of(value), value.size_bytes);
+        /* May overlap: the value may be the slice that `get` has returned for this key. */
+        memmove(old->bytes + key.size_bytes, bytes_of(value), value.size_bytes);
         old->value_bytes = value.size_bytes;
         return 0;
     }

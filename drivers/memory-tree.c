@@ -16,6 +16,7 @@
 
 #include <gnu/libc-version.h>
 #include <search.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,11 +67,12 @@ static struct sb_slice record_value(const struct record *record)
     return (struct sb_slice){record->bytes + record->key_bytes, record->value_bytes};
 }
 
-/* The C library allows no null pointer, not even for no bytes. */
+/* The C library allows no null pointer, not even for no bytes. The source may be a slice that `get`
+ * has returned, of the same record. */
 static void copy_bytes(unsigned char *to, struct sb_slice from)
 {
     if (from.size_bytes)
-        memcpy(to, from.data, from.size_bytes);
+        memmove(to, from.data, from.size_bytes);
 }
 
 static struct record *record_create(struct sb_slice key, struct sb_slice value)
@@ -146,7 +148,10 @@ static int no_memory(const struct sb_store *store, size_t bytes)
 
 static const char *tree_version(void)
 {
-    return gnu_get_libc_version();
+    static char text[32]; /* the same text whoever writes it */
+    int length = snprintf(text, sizeof(text), "glibc %s", gnu_get_libc_version());
+
+    return length > 0 && (size_t)length < sizeof(text) ? text : "glibc";
 }
 
 static int tree_open(const struct sb_open *args, struct sb_store **storep)

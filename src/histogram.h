@@ -26,9 +26,8 @@
 #define SB_HISTOGRAM_LIMIT_BITS 40 /* durations below 2^40 ticks are resolved */
 #define SB_HISTOGRAM_LIMIT (UINT64_C(1) << SB_HISTOGRAM_LIMIT_BITS)
 /* The number of resolving buckets, which is also the index of the overflow bucket. */
-#define SB_HISTOGRAM_OVERFLOW ((SB_HISTOGRAM_LIMIT_BITS - SB_HISTOGRAM_BITS + 1) << 7)
-
-_Static_assert(SB_HISTOGRAM_BITS == 7, "SB_HISTOGRAM_OVERFLOW is written for 7 bits");
+#define SB_HISTOGRAM_OVERFLOW                                                                      \
+    ((size_t)(SB_HISTOGRAM_LIMIT_BITS - SB_HISTOGRAM_BITS + 1) << SB_HISTOGRAM_BITS)
 
 struct sb_histogram {
     /* What every operation touches is together. An embedding struct of a worker should begin on a
@@ -57,9 +56,9 @@ static inline size_t sb_histogram_index(uint64_t ticks)
 {
     unsigned top_bit = 63u - (unsigned)__builtin_clzll(ticks | (1u << SB_HISTOGRAM_BITS));
     unsigned shift = top_bit - SB_HISTOGRAM_BITS;
-    uint64_t index = ((uint64_t)shift << SB_HISTOGRAM_BITS) + (ticks >> shift);
+    size_t index = ((size_t)shift << SB_HISTOGRAM_BITS) + (size_t)(ticks >> shift);
 
-    return index < SB_HISTOGRAM_OVERFLOW ? (size_t)index : SB_HISTOGRAM_OVERFLOW;
+    return index < SB_HISTOGRAM_OVERFLOW ? index : SB_HISTOGRAM_OVERFLOW;
 }
 
 /* Records one operation. The two branches are almost never taken after the first operations. */
@@ -86,10 +85,10 @@ double sb_histogram_mean(const struct sb_histogram *histogram);
  * or for NaN. */
 bool sb_histogram_supports(const struct sb_histogram *histogram, double p);
 
-/* The smallest recorded duration that is not exceeded by at least p * count of the operations, as
- * the upper bound of its bucket, clamped to the exact minimum and maximum: never too low, and too
- * high by less than 1/128. In the overflow bucket it is the maximum. Returns false, with
- * *ticksp = 0, if the samples do not support p. */
+/* The least duration that p * count of the operations did not exceed. It is given as the upper
+ * bound of its bucket, clamped to the exact minimum and maximum: never too low, and too high by
+ * less than 1/128. In the overflow bucket it is the maximum. Returns false, with *ticksp = 0, if
+ * the samples do not support p. */
 bool sb_histogram_quantile(const struct sb_histogram *histogram, double p, uint64_t *ticksp);
 
 /* Visits the buckets that are not empty, in rising order:

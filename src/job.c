@@ -50,6 +50,8 @@ json_t *sb_job_to_json(const struct sb_job *job)
     sb_json_text(document, "label", job->label);
     sb_json_text(document, "dir", job->dir);
     sb_json_u64(document, "seed", job->seed);
+    sb_json_u64(document, "overwrites", job->overwrites);
+    sb_json_u64(document, "deletes", job->deletes);
     sb_json_take(document, "parameters", sb_params_to_json(&job->params));
     scenarios = sb_json_take(document, "scenarios", json_array());
     for (size_t i = 0; i < job->scenario_count; i++)
@@ -66,6 +68,8 @@ int sb_job_from_json(struct sb_job *job, const json_t *document)
         .label = sb_json_get_text(document, "label", NULL),
         .dir = sb_json_get_text(document, "dir", NULL),
         .seed = sb_json_get_u64(document, "seed", 0),
+        .overwrites = sb_json_get_u64(document, "overwrites", 0),
+        .deletes = sb_json_get_u64(document, "deletes", 0),
         .scenario_count = json_array_size(scenarios),
     };
     if (!job->module_path || !job->label || !job->dir || !job->scenario_count ||
@@ -79,4 +83,22 @@ int sb_job_from_json(struct sb_job *job, const json_t *document)
             return sb_error_set(SB_ERR_FAILED, 0, "job: unknown scenario");
     }
     return params_from_json(&job->params, json_object_get(document, "parameters"));
+}
+
+void sb_job_open_args(const struct sb_job *job, const struct sb_spec *spec, struct sb_open *args)
+{
+    const struct sb_params *p = &job->params;
+
+    *args = (struct sb_open){
+        .dir = job->dir,
+        .mode = SB_CREATE,
+        .level = (enum sb_level)p->durability,
+        .profile = (enum sb_profile)p->profile,
+        .options = spec->options,
+        .expected_records = p->records,
+        .expected_bytes = p->records * (p->key_bytes + p->value_bytes),
+        .batch_records = p->batch > p->load_batch ? p->batch : p->load_batch,
+        .cache_bytes = spec->has_cache ? spec->cache_bytes : p->cache_bytes,
+        .map_bytes = p->map_bytes,
+    };
 }

@@ -8,6 +8,7 @@
 
 #include "params.h"
 #include "scenario.h"
+#include "spec.h"
 
 #include <jansson.h>
 
@@ -21,6 +22,8 @@ struct sb_job {
     struct sb_params params;
     enum sb_scenario scenarios[SB_CHAIN_SCENARIOS_MAX];
     size_t scenario_count;
+    /* State of the data set (dataset.h), for a process that goes on with a filled store. */
+    uint64_t overwrites, deletes;
 };
 
 /* A new document; json_decref it. */
@@ -28,6 +31,9 @@ json_t *sb_job_to_json(const struct sb_job *job);
 
 /* Fills the job from a document, which must outlive it. */
 int sb_job_from_json(struct sb_job *job, const json_t *document) SB_MUST_CHECK;
+
+/* What to open the job's store with; `spec` is the job's label, parsed. The mode is SB_CREATE. */
+void sb_job_open_args(const struct sb_job *job, const struct sb_spec *spec, struct sb_open *args);
 
 /* All parameters with their result keys, as a new object. */
 json_t *sb_params_to_json(const struct sb_params *params);

@@ -6,6 +6,7 @@
 #include "buildinfo.h"
 #include "command.h"
 #include "nearest.h"
+#include "reopen.h"
 #include "repeat.h"
 
 #include <stdlib.h>
@@ -97,6 +98,8 @@ static int dispatch(int argc, char **argv)
     }
     if (strcmp(argv[1], "repeat-process") == 0)
         return sb_repeat_main();
+    if (strcmp(argv[1], "writer-process") == 0)
+        return sb_reopen_writer_main();
     if (strcmp(argv[1], "--version") == 0)
         return print_version();
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)

@@ -23,6 +23,8 @@ const struct sb_param sb_params_table[] = {
      "commits of the scenario 'commit'"},
     {"turnovers", "turnovers", SB_PARAM_COUNT, AT(turnovers), 1, 1000, "2", NULL,
      "how often the scenario 'churn' replaces all records"},
+    {"opens", "opens", SB_PARAM_COUNT, AT(opens), 1, 100000, "5", NULL,
+     "how often the scenarios 'open' and 'open-killed' open the store"},
     {"key_bytes", "key_bytes", SB_PARAM_SIZE, AT(key_bytes), 1, SB_KEY_BYTES_MAX, "16", NULL,
      "size of every key"},
     {"value_bytes", "value_bytes", SB_PARAM_SIZE, AT(value_bytes), 0, 1ull << 30, "100", NULL,

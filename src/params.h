@@ -19,6 +19,7 @@ struct sb_params {
     uint64_t reads; /* 0: as many as there are records */
     uint64_t commits;
     uint64_t turnovers; /* of churn */
+    uint64_t opens;
     uint64_t key_bytes;
     uint64_t value_bytes;
     uint64_t batch;      /* operations in a commit unit */

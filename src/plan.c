@@ -51,12 +51,10 @@ static char *find_na_reason(const struct sb_chain *chain)
     const struct sb_driver *driver = chain->spec->entry->driver;
     const struct sb_params *params = &chain->params;
 
-    for (size_t i = 0; i < chain->scenario_count; i++) {
-        const struct sb_scenario_info *info = &sb_scenarios[chain->scenarios[i]];
-
-        if (info->caps & ~driver->caps)
-            return sb_format("%s has no means for '%s'", driver->name, info->name);
-    }
+    /* A later scenario that the store cannot do is n/a alone: the repeat finds that out. */
+    if (sb_scenarios[chain->scenarios[0]].caps & ~driver->caps)
+        return sb_format("%s has no means for '%s'", driver->name,
+                         sb_scenarios[chain->scenarios[0]].name);
     if (!(driver->levels & SB_LEVEL_BIT(params->durability)))
         return sb_format("%s has no mode that keeps durability '%s'", driver->name,
                          sb_level_name((enum sb_level)params->durability));

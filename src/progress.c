@@ -19,7 +19,6 @@ void sb_progress_init(struct sb_progress *p, size_t planned, bool quiet)
         .quiet = quiet,
         .terminal = isatty(STDERR_FILENO) == 1,
         .planned = planned,
-        .begin_ns = sb_now_ns(),
     };
 }
 
@@ -67,6 +66,8 @@ static void show(struct sb_progress *p)
 
 void sb_progress_begin(struct sb_progress *p, const char *label)
 {
+    if (!p->done)
+        p->begin_ns = sb_now_ns(); /* what came before was no repeat */
     (void)snprintf(p->label, sizeof(p->label), "%s", label);
     p->doing[0] = '\0';
     p->rate_per_s = 0;

@@ -13,7 +13,7 @@
 struct sb_progress {
     bool quiet, terminal;
     size_t done, planned; /* repeats */
-    uint64_t begin_ns;
+    uint64_t begin_ns;    /* of the first repeat */
     uint64_t shown_ns;
     char label[96];
     /* To tell the present rate from two progress events. */

@@ -10,6 +10,7 @@
 #include "job.h"
 #include "jsonx.h"
 #include "phase.h"
+#include "reopen.h"
 #include "reserve.h"
 #include "settle.h"
 #include "spec.h"
@@ -40,6 +41,7 @@ struct repeat {
     struct sb_job job;
     struct sb_registry registry;
     struct sb_spec spec;
+    struct sb_open open_args;
     struct sb_store_handle handle;
     struct sb_dataset data;
     struct sb_ring ring;
@@ -248,26 +250,14 @@ static void send_facts(struct repeat *r)
 
 static int open_store(struct repeat *r)
 {
-    const struct sb_params *p = &r->job.params;
-    struct sb_open args = {
-        .dir = r->job.dir,
-        .mode = SB_CREATE,
-        .level = (enum sb_level)p->durability,
-        .profile = (enum sb_profile)p->profile,
-        .options = r->spec.options,
-        .expected_records = p->records,
-        .expected_bytes = p->records * (p->key_bytes + p->value_bytes),
-        .batch_records = p->batch > p->load_batch ? p->batch : p->load_batch,
-        .cache_bytes = r->spec.has_cache ? r->spec.cache_bytes : p->cache_bytes,
-        .map_bytes = p->map_bytes,
-    };
     uint64_t begin_ns;
     int rc;
 
     if (mkdir(r->job.dir, 0755))
         return sb_error_errno(errno, "cannot make %s", r->job.dir);
+    sb_job_open_args(&r->job, &r->spec, &r->open_args);
     begin_ns = sb_now_ns();
-    rc = sb_store_open(&r->handle, r->spec.entry->driver, &args);
+    rc = sb_store_open(&r->handle, r->spec.entry->driver, &r->open_args);
     (void)step(r, "open_ns", begin_ns);
     return rc;
 }
@@ -302,6 +292,7 @@ static int load(struct repeat *r)
 
 static int run_scenario(struct repeat *r, size_t index)
 {
+    const struct sb_reopen reopen = {&r->phase, &r->job, &r->open_args};
     enum sb_scenario scenario = r->job.scenarios[index];
     struct sb_phase_result result;
     struct sb_settled settled;
@@ -310,7 +301,10 @@ static int run_scenario(struct repeat *r, size_t index)
 
     hold_reserve(r);
     start_doing(r, sb_scenarios[scenario].name);
-    rc = sb_phase_run(&r->phase, scenario, &result);
+    if (scenario == SB_OPEN || scenario == SB_OPEN_KILLED)
+        rc = sb_reopen_run(&reopen, scenario, &result);
+    else
+        rc = sb_phase_run(&r->phase, scenario, &result);
     if (rc)
         return rc;
     repeat = describe_phase(r, &result);

@@ -50,6 +50,15 @@ const struct sb_scenario_info sb_scenarios[SB_SCENARIO_COUNT] = {
                       .caps = SB_CAP_APPEND,
                       .help = "fill an empty store in ascending key order through the library's "
                               "append-only path"},
+    [SB_OPEN] = {.name = "open",
+                 .caps = SB_CAP_PERSISTENT,
+                 .help = "open a store that was closed, up to its first value"},
+    [SB_OPEN_KILLED] = {.name = "open-killed",
+                        .writes = true,
+                        .caps = SB_CAP_PERSISTENT,
+                        .help =
+                            "open a store whose process was killed while it committed, with the "
+                            "recovery call, up to its first value"},
 };
 
 enum sb_scenario sb_scenario_find(const char *name)

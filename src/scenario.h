@@ -21,6 +21,8 @@ enum sb_scenario {
     SB_CHURN,
     SB_DELETE,
     SB_BULK_LOAD,
+    SB_OPEN,
+    SB_OPEN_KILLED,
     SB_SCENARIO_COUNT
 };
 

@@ -523,8 +523,7 @@ void group_slices(struct test *t)
 
         CHECK(t, sb_key_read(key.data, key.size_bytes, &id) && id < model.count,
               "the key of a cursor did not stay intact");
-        CHECK(t, model_value_is(&model, id, 1, value),
-              "the value of a cursor did not stay intact");
+        CHECK(t, model_value_is(&model, id, 1, value), "the value of a cursor did not stay intact");
         free(used);
     }
     RETURNS(t, SB_NOTFOUND, rc);
@@ -579,8 +578,8 @@ void group_discards(struct test *t)
         put_one(t, model_key(t, i, &key), slice_of(bytes, sizes[i]));
         test_begin(t, SB_READ);
         OK(t, sb_store_get(&t->handle, t->session, model_key(t, i, &key), &value));
-        CHECK(t, value.size_bytes == sizes[i], "a value of %zu bytes came back with %zu",
-              sizes[i], value.size_bytes);
+        CHECK(t, value.size_bytes == sizes[i], "a value of %zu bytes came back with %zu", sizes[i],
+              value.size_bytes);
         for (size_t j = 0; j < value.size_bytes; j++)
             (void)((const volatile unsigned char *)value.data)[j]; /* all of it can be read */
         test_commit(t, SB_READ);

@@ -65,16 +65,14 @@ static void seek_to(struct seeker *s, struct sb_slice target, uint64_t id)
     if (!test_fits(t, target.size_bytes, 0))
         return;
     if (id >= s->model->count) {
-        RETURNS(t, SB_NOTFOUND,
-                sb_store_cursor_seek(&t->handle, s->cursor, target, &key, &value));
+        RETURNS(t, SB_NOTFOUND, sb_store_cursor_seek(&t->handle, s->cursor, target, &key, &value));
         return;
     }
     OK(t, sb_store_cursor_seek(&t->handle, s->cursor, target, &key, &value));
     expect_at(s, id, key, value);
     for (uint64_t next = id + 2; next <= id + 6; next += 2) {
         if (next >= s->model->count) {
-            RETURNS(t, SB_NOTFOUND,
-                    sb_store_cursor_next(&t->handle, s->cursor, &key, &value));
+            RETURNS(t, SB_NOTFOUND, sb_store_cursor_next(&t->handle, s->cursor, &key, &value));
             return;
         }
         OK(t, sb_store_cursor_next(&t->handle, s->cursor, &key, &value));
@@ -112,7 +110,7 @@ static void seek_others(struct seeker *s)
     seek_to(s, slice_of(slice.data, slice.size_bytes - 1), 1230); /* a prefix of 1230..1239 */
     key.bytes[t->key_bytes] = '\0';
     seek_to(s, slice_of(slice.data, slice.size_bytes + 1), 1232); /* just after 1230 */
-    key.bytes[t->key_bytes - 1] = (char)0xff;                      /* after 1239, bytes unsigned */
+    key.bytes[t->key_bytes - 1] = (char)0xff;                     /* after 1239, bytes unsigned */
     seek_to(s, slice_of(slice.data, slice.size_bytes), 1240);
 }
 

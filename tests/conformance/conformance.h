@@ -26,7 +26,8 @@ enum {
 
 /* Lies in memory that the process of the test shares with its parent. */
 struct outcome {
-    bool refused; /* the store was not opened: SB_ERR_UNSUPPORTED */
+    bool opened;  /* the store was open at least once */
+    bool refused; /* SB_ERR_UNSUPPORTED at open */
     char message[MESSAGE_BYTES_MAX];
 };
 

@@ -75,7 +75,8 @@ void test_open(struct test *t, enum sb_mode mode)
     rc = sb_store_open(&t->handle, t->driver, &t->args);
     if (rc == SB_ERR_UNSUPPORTED)
         t->outcome->refused = true;
-    RETURNS(t, 0, rc);
+    RETURNS(t, SB_OK, rc);
+    t->outcome->opened = true;
     t->session = t->handle.session;
 }
 
@@ -148,8 +149,7 @@ void test_expect(struct test *t, const char *place, struct sb_slice key, struct 
     test_result(t, place, 0, sb_store_get(&t->handle, t->session, key, &found));
     if (!same(found, value))
         test_fail(t, "", 0, "%s a value of %zu bytes came back as %zu %s", place, value.size_bytes,
-                  found.size_bytes,
-                  found.size_bytes == value.size_bytes ? "other bytes" : "bytes");
+                  found.size_bytes, found.size_bytes == value.size_bytes ? "other bytes" : "bytes");
 }
 
 void test_expect_miss(struct test *t, const char *place, struct sb_slice key)

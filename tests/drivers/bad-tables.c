@@ -141,7 +141,7 @@ static const struct sb_driver bad_drivers[] = {
     {ALL, .name = "bad-twice", OPTIONS(twice)},
     {ALL, .name = "bad-reserved", OPTIONS(reserved)},
     {ALL, .name = "bad-wordless", OPTIONS(wordless)},
-    {ALL, .name = "null"},
+    {ALL, .name = "good-neighbour"},
     {ALL, .name = "good-neighbour"},
 };
 
