@@ -97,9 +97,11 @@ static int record_repeat(struct campaign *c, json_t *common, const char *status,
         bool ok = c->repeats[i] && !all_finished;
 
         c->repeats[i] = NULL;
-        sb_json_text(repeat, "status", ok ? "ok" : status);
-        if (reason && !ok)
-            sb_json_text(repeat, "reason", reason);
+        if (!json_object_get(repeat, "status")) { /* else it has told its own: n/a */
+            sb_json_text(repeat, "status", ok ? "ok" : status);
+            if (reason && !ok)
+                sb_json_text(repeat, "reason", reason);
+        }
         add_common(repeat, common);
         rc = sb_result_add_repeat(c->result, sb_result_cell(c->result, c->chain, i), repeat);
     }
@@ -127,15 +129,15 @@ static void describe_outcome(const struct campaign *c, const char *status, const
     text[0] = '\0';
     for (size_t i = 0; i < c->chain->scenario_count && used < size; i++) {
         const struct sb_scenario_info *info = &sb_scenarios[c->chain->scenarios[i]];
+        const char *own = sb_json_get_text(c->repeats[i], "status", NULL);
         const char *counted = info->counts_commits ? "commits" : "ops";
         double count = sb_json_get_real(c->repeats[i], counted, 0);
         double elapsed_ns = sb_json_get_real(c->repeats[i], "elapsed_ns", 0);
         char rate[SB_FORMAT_BYTES];
 
-        used += (size_t)snprintf(
-            text + used, size - used, "%s%s %s", i ? ", " : "",
-            sb_scenarios[c->chain->scenarios[i]].name,
-            sb_format_rate(rate, sizeof(rate), elapsed_ns > 0 ? count / elapsed_ns * 1e9 : 0));
+        (void)sb_format_rate(rate, sizeof(rate), elapsed_ns > 0 ? count / elapsed_ns * 1e9 : 0);
+        used += (size_t)snprintf(text + used, size - used, "%s%s %s", i ? ", " : "", info->name,
+                                 own ? own : rate);
     }
 }
 

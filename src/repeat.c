@@ -290,21 +290,53 @@ static int load(struct repeat *r)
     return rc;
 }
 
-static int run_scenario(struct repeat *r, size_t index)
+static void send_scenario(size_t index, json_t *repeat_take)
+{
+    json_t *event = json_object();
+
+    sb_json_u64(event, "index", index);
+    sb_json_take(event, "repeat", repeat_take);
+    send_event(event, "scenario");
+}
+
+static int measure(struct repeat *r, enum sb_scenario scenario, struct sb_phase_result *result)
 {
     const struct sb_reopen reopen = {&r->phase, &r->job, &r->open_args};
+    const struct sb_driver *driver = r->handle.driver;
+
+    if (sb_scenarios[scenario].caps & ~r->handle.caps)
+        return sb_error_set(SB_ERR_UNSUPPORTED, 0, "%s has no means for '%s'", driver->name,
+                            sb_scenarios[scenario].name);
+    if (scenario == SB_OPEN || scenario == SB_OPEN_KILLED)
+        return sb_reopen_run(&reopen, scenario, result);
+    return sb_phase_run(&r->phase, scenario, result);
+}
+
+/* A scenario that this store cannot do says so and leaves the chain to go on. */
+static void send_not_applicable(size_t index)
+{
+    json_t *repeat = json_object();
+
+    sb_json_text(repeat, "status", "n/a");
+    sb_json_text(repeat, "reason", sb_error_last()->text);
+    send_scenario(index, repeat);
+}
+
+static int run_scenario(struct repeat *r, size_t index)
+{
     enum sb_scenario scenario = r->job.scenarios[index];
     struct sb_phase_result result;
     struct sb_settled settled;
-    json_t *repeat, *event;
+    json_t *repeat;
     int rc;
 
     hold_reserve(r);
     start_doing(r, sb_scenarios[scenario].name);
-    if (scenario == SB_OPEN || scenario == SB_OPEN_KILLED)
-        rc = sb_reopen_run(&reopen, scenario, &result);
-    else
-        rc = sb_phase_run(&r->phase, scenario, &result);
+    rc = measure(r, scenario, &result);
+    if (rc == SB_ERR_UNSUPPORTED && !sb_scenarios[scenario].starts_chain && r->handle.store) {
+        send_not_applicable(index);
+        return 0;
+    }
     if (rc)
         return rc;
     repeat = describe_phase(r, &result);
@@ -319,10 +351,7 @@ static int run_scenario(struct repeat *r, size_t index)
     }
     if (r->handle.caps & SB_CAP_PERSISTENT)
         put_files(sb_json_take(repeat, "files", json_object()), r->job.dir);
-    event = json_object();
-    sb_json_u64(event, "index", index);
-    sb_json_take(event, "repeat", repeat);
-    send_event(event, "scenario");
+    send_scenario(index, repeat);
     return 0;
 }
 

@@ -19,63 +19,7 @@
 /* A machine whose null driver or flush rate moves by more than this part has not stood still. */
 static const double drift_remarkable = 0.25;
 
-/* ---- remarks ------------------------------------------------------------------------------ */
-
-/* Whether `name` is one of `names`, which are separated by ", ". */
-static bool has_name(const char *names, const char *name)
-{
-    size_t bytes = strlen(name);
-
-    for (const char *at = names; at; at = strstr(at, ", ") ? strstr(at, ", ") + 2 : NULL)
-        if (strncmp(at, name, bytes) == 0 && (!at[bytes] || strncmp(at + bytes, ", ", 2) == 0))
-            return true;
-    return false;
-}
-
-size_t sb_remarks_add(struct sb_remarks *remarks, const char *text, const char *name)
-{
-    struct sb_remark *remark;
-    char *longer;
-    size_t i = 0;
-
-    while (i < remarks->count && strcmp(remarks->entries[i].text, text) != 0)
-        i++;
-    if (i == remarks->count) {
-        remarks->entries = sb_grow(remarks->entries, i + 1, sizeof(*remarks->entries));
-        remarks->entries[remarks->count++] =
-            (struct sb_remark){.text = sb_format("%s", text), .names = sb_format("%s", name)};
-        return i;
-    }
-    remark = &remarks->entries[i];
-    if (!has_name(remark->names, name)) {
-        longer = sb_format("%s, %s", remark->names, name);
-        free(remark->names);
-        remark->names = longer;
-    }
-    return i;
-}
-
-void sb_remarks_release(struct sb_remarks *remarks)
-{
-    for (size_t i = 0; i < remarks->count; i++) {
-        free(remarks->entries[i].text);
-        free(remarks->entries[i].names);
-    }
-    free(remarks->entries);
-    *remarks = (struct sb_remarks){0};
-}
-
 /* ---- the head ----------------------------------------------------------------------------- */
-
-/* Prints a cleaned line, and releases it. */
-static void print_line(const struct sb_table *table, const char *lead, char *text_take)
-{
-    char *clean = sb_text_clean(text_take, SB_TABLE_TEXT_WIDTH);
-
-    sb_text_print(table->stream, &table->style, lead, clean);
-    free(clean);
-    free(text_take);
-}
 
 /* Rounds of all chains that are finished: the fewest repeats of a cell that could run to the end.
  * Where none could, the most repeats that any cell has. */
@@ -143,14 +87,14 @@ static void print_head(const struct sb_table *table)
     char *machine = describe_machine(json_object_get(d, "machine"));
     const char *description = sb_json_get_text(suite, "description", "");
 
-    print_line(table, "",
-               sb_format("storebench %s | suite %s | %s | %s | seed %" PRIu64 " | %s, %s",
-                         sb_json_get_text(json_object_get(d, "storebench"), "version", "?"),
-                         sb_json_get_text(suite, "name", "?"), machine,
-                         sb_json_get_text(d, "started_at", "?"), sb_json_get_u64(d, "seed", 0),
-                         blocks, describe_end(d)));
+    sb_table_sentence(table, "",
+                      sb_format("storebench %s | suite %s | %s | %s | seed %" PRIu64 " | %s, %s",
+                                sb_json_get_text(json_object_get(d, "storebench"), "version", "?"),
+                                sb_json_get_text(suite, "name", "?"), machine,
+                                sb_json_get_text(d, "started_at", "?"),
+                                sb_json_get_u64(d, "seed", 0), blocks, describe_end(d)));
     if (*description)
-        print_line(table, "suite:   ", sb_format("%s", description));
+        sb_table_sentence(table, "suite:   ", sb_format("%s", description));
     free(machine);
     free(blocks);
 }
@@ -187,12 +131,13 @@ static void print_harness(const struct sb_table *table)
         }
         any_moved = any_moved || moved(ns[0], ns[1]);
     }
-    print_line(table, "harness: ",
-               sb_format("%s %s, %s %s, %s %s; afterwards %s, %s, %s (its own cost, measured with "
-                         "a driver that keeps nothing)%s",
-                         texts[0][0], costs[0].what, texts[1][0], costs[1].what, texts[2][0],
-                         costs[2].what, texts[0][1], texts[1][1], texts[2][1],
-                         any_moved ? "; THE MACHINE CHANGED meanwhile" : ""));
+    sb_table_sentence(
+        table, "harness: ",
+        sb_format("%s %s, %s %s, %s %s; afterwards %s, %s, %s (its own cost, measured with "
+                  "a driver that keeps nothing)%s",
+                  texts[0][0], costs[0].what, texts[1][0], costs[1].what, texts[2][0],
+                  costs[2].what, texts[0][1], texts[1][1], texts[2][1],
+                  any_moved ? "; THE MACHINE CHANGED meanwhile" : ""));
 }
 
 /* "append 5.80 k/s, then 6.11 k/s". */
@@ -228,13 +173,13 @@ static void print_flushes(const struct sb_table *table)
         char *overwrite = describe_flush(ceilings, "overwrite", &any_moved);
         char *mapped = describe_flush(ceilings, "mapped", &any_moved);
 
-        print_line(table, "flushes: ",
-                   sb_format("%s; %s; %s (in %s: %s on %s, write cache: %s)%s", append, overwrite,
-                             mapped, sb_json_get_text(directory, "path", "?"),
-                             sb_json_get_text(directory, "filesystem", "?"),
-                             sb_json_get_text(directory, "device", "?"),
-                             sb_json_get_text(directory, "write_cache", "?"),
-                             any_moved ? "; THE DEVICE CHANGED meanwhile" : ""));
+        sb_table_sentence(table, "flushes: ",
+                          sb_format("%s; %s; %s (in %s: %s on %s, write cache: %s)%s", append,
+                                    overwrite, mapped, sb_json_get_text(directory, "path", "?"),
+                                    sb_json_get_text(directory, "filesystem", "?"),
+                                    sb_json_get_text(directory, "device", "?"),
+                                    sb_json_get_text(directory, "write_cache", "?"),
+                                    any_moved ? "; THE DEVICE CHANGED meanwhile" : ""));
         free(append);
         free(overwrite);
         free(mapped);
@@ -339,12 +284,13 @@ static void print_reading_help(const struct sb_table *table)
     if (table->best_was_marked || table->spreads.count)
         (void)fputc('\n', table->stream);
     if (table->best_was_marked)
-        print_line(table, "",
-                   sb_format("%s: the best median of its column; where intervals overlap, the "
-                             "order is not settled.",
-                             mark));
+        sb_table_sentence(
+            table, "",
+            sb_format("%s: the best median of its column; where intervals overlap, the "
+                      "order is not settled.",
+                      mark));
     for (size_t i = 0; i < table->spreads.count; i++)
-        print_line(table, "", sb_format("%s", table->spreads.entries[i].text));
+        sb_table_sentence(table, "", sb_format("%s", table->spreads.entries[i].text));
 }
 
 static void collect_notes(const json_t *document, struct sb_remarks *notes,
@@ -376,8 +322,8 @@ static void print_remarks(const struct sb_table *table, const char *title,
         return;
     (void)fprintf(table->stream, "\n%s\n", title);
     for (size_t i = 0; i < remarks->count; i++)
-        print_line(table, "  ",
-                   sb_format("%s: %s", remarks->entries[i].names, remarks->entries[i].text));
+        sb_table_sentence(table, "  ",
+                          sb_format("%s: %s", remarks->entries[i].names, remarks->entries[i].text));
 }
 
 static void print_notes(const struct sb_table *table)

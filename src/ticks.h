@@ -40,7 +40,10 @@ const char *sb_ticks_name(const struct sb_ticks *ticks);
  * processor has in flight (tens of nanoseconds). Operations that are stamped in a chain, the end of
  * one being the start of the next, lose nothing by that: the time moves to the neighbour and the
  * sum is exact. lfence;rdtsc and rdtscp wait, cost more, and empty the pipeline between operations,
- * which changes what is measured. @MEASURED@ */
+ * which changes what is measured. On an EPYC of 2024 (2.6 ticks
+ * per ns): rdtsc 9 ns, lfence;rdtsc 15, rdtscp 17, clock_gettime 21; a whole chained operation with
+ * its histogram 15, 19, 21 and 24. The branch below costs nothing that can be measured, so that one
+ * loop serves both clocks. */
 static inline uint64_t sb_ticks_now(const struct sb_ticks *ticks)
 {
 #if SB_TICKS_HAVE_TSC

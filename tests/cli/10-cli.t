@@ -110,7 +110,7 @@ for value in 0 -1 1.5 '' ten 1e3 0x10 99999999999999999999 2000000000000 1844674
     1KiB; do
     try --records="$value"
 done
-for value in -1 1.5B 65 1ZiB 16EiB 18446744073709551616 big '' 0; do
+for value in -1 1.5B 1GiB 1ZiB 16EiB 18446744073709551616 big '' 0; do
     try --key-bytes="$value"
 done
 try --value-bytes=2GiB
@@ -126,7 +126,8 @@ try --hang-limit=1ms
 try --phase-limit=0s
 try --durability=most
 try --read=sniff
-try --json=file
+campaign --drivers=test-good --json=file
+refused 2 "--json.*--out=file" "--json=FILE of run points to --out"
 campaign --drivers=test-good --key-bytes=2
 refused 2 "key_bytes.*2" "keys too short for the records are refused"
 campaign --drivers=test-good --records=1000,0
@@ -232,31 +233,30 @@ is "a driver that refuses beside one that runs: status 0" "$status" 0
 
 # ---- broken streams ---------------------------------------------------------------------------
 
-# stream TEXT ARGUMENT...: standard output is closed, then full.
-stream()
+# broken ARGUMENT...: the same to a closed and to a full standard output.
+broken()
 {
-    text=$1
-    shift
+    words=$*
     : >out
     timeout 60 "$STOREBENCH" "$@" 2>err >&-
     status=$?
-    ok "$text to a closed standard output: status 2" test $status -eq 2
+    ok "${words%% --dir*} to a closed standard output: status 2" test $status -eq 2
     ok "... and a line that says so" said "standard output|cannot write -"
     [ -w /dev/full ] || return
     timeout 60 "$STOREBENCH" "$@" 2>err >/dev/full
     status=$?
-    ok "$text to a full standard output: status 2" test $status -eq 2
+    ok "${words%% --dir*} to a full standard output: status 2" test $status -eq 2
     ok "... and a line that says so" said "standard output|cannot write -"
 }
-stream "list" list
-stream "list --json=-" list --json=-
-stream "help run" help run
-stream "--version" --version
+broken list
+broken list --json=-
+broken help run
+broken --version
 rm -f result.json
-small stream "a run" --drivers=test-good --scenarios=write-rand
+small broken --drivers=test-good --scenarios=write-rand
 ok "... whose result is there all the same" holds '.complete and .cells[0].status == "ok"'
 rm -f result.json
-small stream "a run with --json=-" --drivers=test-good --scenarios=write-rand --json=-
+small broken --drivers=test-good --scenarios=write-rand --json=-
 ok "... whose result is there all the same" holds '.complete and .cells[0].status == "ok"'
 
 timeout 60 "$STOREBENCH" run --drivers=test-good --scenarios=write-rand --records=10 --repeats=1 \

@@ -33,11 +33,6 @@ use_test_drivers()
 
 # ---- TAP --------------------------------------------------------------------------------------
 
-diag()
-{
-    sed 's/^/# /' >&2
-}
-
 pass()
 {
     number=$((number + 1))
@@ -60,12 +55,12 @@ fail()
 # ok TEXT COMMAND...: the command succeeds.
 ok()
 {
-    text=$1
+    ok_text=$1
     shift
     if "$@" >"$tmp/ok.log" 2>&1; then
-        pass "$text"
+        pass "$ok_text"
     else
-        fail "$text"
+        fail "$ok_text"
         sed 's/^/# /' "$tmp/ok.log"
     fi
 }
@@ -106,24 +101,22 @@ run()
     status=$?
 }
 
-# Small figures for everything: the tests are about behaviour.
+# small COMMAND ARGUMENT...: COMMAND with the options of a small campaign put before the arguments.
 small()
 {
-    command=$1
+    small_command=$1
     shift
-    set -- --dir="$tmp/dir" --out="$tmp/result.json" --repeats=1 --records=1000 --reads=500 \
-        --phase-min=0s --seed=7 --quiet "$@"
-    "$command" run "$@"
+    "$small_command" run --dir="$tmp/dir" --out="$tmp/result.json" --repeats=1 --records=1000 \
+        --reads=500 --phase-min=0s --seed=7 --quiet "$@"
 }
 
-# Without --quiet's silence the progress would be in err as well.
 campaign()
 {
     small run "$@"
 }
 
-# start ARGUMENT...: the same campaign in the background; its process is $pid. Not under timeout,
-# which would get the signals.
+# start ARGUMENT...: a campaign in the background; its process is $pid. It is not under timeout,
+# which would get the signals in its place.
 start()
 {
     small launch "$@"
