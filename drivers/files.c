@@ -115,7 +115,8 @@ static int files_fail(const struct sb_store *store, const char *call, const char
         code = SB_ERR_LIMIT;
     else if (error == EISDIR || error == ENOTDIR || error == ELOOP)
         code = SB_ERR_CORRUPT;
-    return store->host->fail(code, error, "%s %s: %s", call, name, strerrordesc_np(error));
+    (void)store->host->fail(code, error, "%s %s: %s", call, name, strerror(error));
+    return code;
 }
 
 /* ---- names -------------------------------------------------------------------------------- */
@@ -200,10 +201,12 @@ static unsigned shard_of(const struct sb_store *store, const unsigned char *key,
 
 static int locate(const struct sb_store *store, struct sb_slice key, struct place *place)
 {
-    if (key.size_bytes > KEY_BYTES_MAX)
-        return store->host->fail(SB_ERR_LIMIT, ENAMETOOLONG,
-                                 "files: a file name holds keys of at most %d bytes, not %zu",
-                                 KEY_BYTES_MAX, key.size_bytes);
+    if (key.size_bytes > KEY_BYTES_MAX) {
+        (void)store->host->fail(SB_ERR_LIMIT, ENAMETOOLONG,
+                                "files: a file name holds keys of at most %d bytes, not %zu",
+                                KEY_BYTES_MAX, key.size_bytes);
+        return SB_ERR_LIMIT;
+    }
     place->shard = shard_of(store, key.data, key.size_bytes);
     place->dir_fd = store->shard_fds[place->shard];
     encode_name(place->name, key.data, key.size_bytes);
@@ -556,14 +559,14 @@ static DIR *list(int dir_fd)
     return listing;
 }
 
-/* Names with a dot in front are no records, and in the root of a hashed store nor is any other. */
+/* Names with a dot in front are no records. NULL at the end, and with errno on an error. */
 static struct dirent *next_record(DIR *listing)
 {
     struct dirent *entry;
 
     do {
         errno = 0;
-        entry = readdir(listing); // NOLINT(concurrency-mt-unsafe): the stream is this thread's
+        entry = readdir(listing);
     } while (entry && entry->d_name[0] == '.');
     return entry;
 }
@@ -579,26 +582,29 @@ static int files_cursor_open(struct sb_session *session, struct sb_cursor **curs
     return 0;
 }
 
-/* The next record in whichever directory has one; SB_NOTFOUND after the last. */
-static int cursor_entry(struct sb_cursor *cursor, struct dirent **entryp)
+/* The next record in whichever directory has one, or NULL with the reason in `rcp`. */
+static struct dirent *cursor_entry(struct sb_cursor *cursor, int *rcp)
 {
     const struct sb_store *store = cursor->session->store;
 
-    while (cursor->shard < store->shard_count) {
+    for (; cursor->shard < store->shard_count; cursor->shard++) {
+        struct dirent *entry = NULL;
+
         if (!cursor->listing)
             cursor->listing = list(store->shard_fds[cursor->shard]);
-        if (!cursor->listing)
-            return files_fail(store, "opendir", "of the store");
-        *entryp = next_record(cursor->listing);
-        if (*entryp)
-            return 0;
-        if (errno)
-            return files_fail(store, "readdir", "of the store");
+        if (cursor->listing)
+            entry = next_record(cursor->listing);
+        if (entry)
+            return entry;
+        if (!cursor->listing || errno) {
+            *rcp = files_fail(store, "readdir", "of the store");
+            return NULL;
+        }
         (void)closedir(cursor->listing);
         cursor->listing = NULL;
-        cursor->shard++;
     }
-    return SB_NOTFOUND;
+    *rcp = SB_NOTFOUND;
+    return NULL;
 }
 
 static int files_cursor_next(struct sb_cursor *cursor, struct sb_slice *keyp,
@@ -606,10 +612,10 @@ static int files_cursor_next(struct sb_cursor *cursor, struct sb_slice *keyp,
 {
     struct sb_session *session = cursor->session;
     const struct sb_host *host = session->store->host;
-    struct dirent *entry;
-    int rc = cursor_entry(cursor, &entry);
+    int rc = 0;
+    const struct dirent *entry = cursor_entry(cursor, &rc);
 
-    if (rc)
+    if (!entry)
         return rc;
     if (!decode_name(entry->d_name, cursor->key, keyp))
         return host->fail(SB_ERR_CORRUPT, 0, "files: '%s' is not the name of a key", entry->d_name);
@@ -680,6 +686,9 @@ static int read_marker(const struct sb_open *args, struct sb_store *store)
     ssize_t got = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
     unsigned long count = 0;
 
+    if (fd < 0 && errno == ENOENT)
+        return args->host->fail(SB_ERR_CORRUPT, ENOENT, "files: %s holds no store of this driver",
+                                args->dir);
     if (fd < 0)
         return files_fail(store, "open", marker_name);
     (void)close(fd);
@@ -707,13 +716,12 @@ static int open_shards(struct sb_store *store, bool create)
         store->shard_fds[i] = openat(store->dir_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         if (store->shard_fds[i] < 0)
             return files_fail(store, "open", name);
-        if (create && store->level == SB_LEVEL_POWER && fsync(store->shard_fds[i]))
-            return files_fail(store, "fsync", name);
     }
     return 0;
 }
 
-/* The marker is written last, so that a store has it only when it has its directories. */
+/* The marker is written last, so that a store has it only when it has its directories. These need
+ * no flush of their own here: the commit that first touches one flushes it. */
 static int create_store(const struct sb_open *args, struct sb_store *store)
 {
     const struct files_options *options = args->options;
@@ -755,7 +763,7 @@ static int remove_temporaries(const struct sb_store *store, unsigned *removedp)
 
         if (!listing)
             return files_fail(store, "opendir", "of the store");
-        while ((entry = readdir(listing))) { // NOLINT(concurrency-mt-unsafe)
+        while ((entry = readdir(listing))) {
             if (strncmp(entry->d_name, ".tmp-", 5) != 0)
                 continue;
             if (unlinkat(store->shard_fds[i], entry->d_name, 0) == 0)
@@ -858,8 +866,10 @@ static int files_open(const struct sb_open *args, struct sb_store **storep)
     if (rc)
         return rc;
     store = create(args);
-    if (!store)
-        return args->host->fail(SB_ERR_NOMEM, ENOMEM, "files: out of memory");
+    if (!store) {
+        (void)args->host->fail(SB_ERR_NOMEM, ENOMEM, "files: out of memory");
+        return SB_ERR_NOMEM;
+    }
     rc = open_directory(args, store);
     if (!rc)
         rc = args->mode == SB_CREATE ? create_store(args, store) : reopen_store(args, store);
@@ -973,7 +983,7 @@ static int survey_store(const struct sb_open *args, const struct sb_store *store
 
         if (!listing)
             return files_fail(store, "opendir", args->dir);
-        while ((entry = readdir(listing))) { // NOLINT(concurrency-mt-unsafe)
+        while ((entry = readdir(listing))) {
             if (entry->d_name[0] != '.')
                 survey_entry(args, store, i, entry->d_name, survey);
             else if (strncmp(entry->d_name, ".tmp-", 5) == 0)

@@ -56,7 +56,6 @@ static void complain_unknown(const char *word, const struct option *options)
 int sb_next_option(int argc, char **argv, const struct option *options)
 {
     int index = -1;
-    int word = optind ? optind : 1;
     int got;
 
     opterr = 0;
@@ -69,9 +68,11 @@ int sb_next_option(int argc, char **argv, const struct option *options)
     }
     if (got != '?')
         return index;
-    if (optopt) /* a value where none belongs, or a short option: there are none */
+    if (optopt == 1) /* `val` of all our options: a value where none belongs */
         (void)fprintf(stderr, "storebench: bad option '%s'; see 'storebench help'\n",
-                      argv[word < argc ? optind - 1 : argc - 1]);
+                      argv[optind - 1]);
+    else if (optopt) /* a short option: there are none */
+        (void)fprintf(stderr, "storebench: no option '-%c'; see 'storebench help'\n", optopt);
     else
         complain_unknown(argv[optind - 1], options);
     return -2;

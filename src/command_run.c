@@ -115,7 +115,9 @@ static void make_table(struct options *o)
         for (char *c = strchr(name, '_'); c; c = strchr(name, '_'))
             *c = '-';
         o->param_names[i] = name;
-        o->table[OPT_COUNT + i] = (struct option){name, required_argument, NULL, 1};
+        /* `--latency` alone is on. */
+        o->table[OPT_COUNT + i] = (struct option){
+            name, strcmp(name, "latency") == 0 ? optional_argument : required_argument, NULL, 1};
     }
 }
 
@@ -184,7 +186,8 @@ static int parse(struct options *o, int argc, char **argv)
         if (option < OPT_COUNT)
             rc = parse_own(o, option, optarg);
         else
-            rc = sb_layer_set_list(&o->request.set, &sb_params_table[option - OPT_COUNT], optarg);
+            rc = sb_layer_set_list(&o->request.set, &sb_params_table[option - OPT_COUNT],
+                                   optarg ? optarg : "on");
         if (rc) {
             (void)sb_complain();
             return rc;
@@ -287,8 +290,8 @@ static bool any_ok(const json_t *cells)
 static int show(const struct options *o, const struct sb_result *result)
 {
     if (o->json) {
-        if (json_dumpf(result->document, stdout, JSON_COMPACT) || putchar('\n') == EOF)
-            return SB_EXIT_USAGE; /* main() tells */
+        if (json_dumpf(result->document, stdout, JSON_COMPACT) == 0)
+            (void)putchar('\n'); /* main() tells when standard output is broken */
     } else {
         sb_table_print(stdout, result->document);
     }

@@ -95,64 +95,89 @@ ALWAYS_INLINE int close_bracket(struct sb_span *span, enum sb_txn kind)
     return sb_store_commit(span->handle, span->session, kind);
 }
 
-ALWAYS_INLINE int use_slots(struct sb_span *span, enum operation operation)
+/* How operations are stamped; a constant where this is inlined. The commit belongs to the last
+ * operation of its bracket, the begin to the first. */
+enum stamping { NO_STAMPS, STAMP_OPS, STAMP_COMMITS };
+
+ALWAYS_INLINE int use_slots(struct sb_span *span, enum operation operation, enum stamping stamping)
 {
     enum sb_txn kind = operation >= GET ? SB_READ : SB_WRITE;
+    struct sb_recorder *recorder = span->recorder;
+    const uint64_t *ids = span->ring->ids;
     size_t i = 0;
     int rc = 0;
 
     span->done = 0;
     span->missing = span->wrong = 0;
+    if (stamping != NO_STAMPS)
+        sb_recorder_start(recorder);
     while (i < span->count) {
         size_t end = i + stretch(span, i);
+        bool closes;
 
         if (!span->in_batch)
             rc = sb_store_begin(span->handle, span->session, kind);
         if (SB_UNLIKELY(rc))
             return rc;
         span->in_batch += end - i;
+        closes = span->in_batch == span->batch;
         for (; i < end; i++) {
             rc = do_one(span, i, operation);
             if (SB_UNLIKELY(rc))
                 return rc;
+            if (stamping == STAMP_OPS && !(closes && i + 1 == end))
+                sb_recorder_stamp(recorder, i, ids[i]);
         }
-        if (span->in_batch == span->batch)
+        if (closes)
             rc = close_bracket(span, kind);
         if (SB_UNLIKELY(rc))
             return rc;
+        if (stamping != NO_STAMPS && closes)
+            sb_recorder_stamp(recorder, end - 1, ids[end - 1]);
         span->done = i;
     }
+    if (stamping == STAMP_COMMITS && span->in_batch)
+        sb_recorder_carry(recorder);
     return 0;
+}
+
+ALWAYS_INLINE int use(struct sb_span *span, enum operation operation)
+{
+    if (!span->recorder)
+        return use_slots(span, operation, NO_STAMPS);
+    if (span->recorder->per_commit)
+        return use_slots(span, operation, STAMP_COMMITS);
+    return use_slots(span, operation, STAMP_OPS);
 }
 
 int sb_span_put(struct sb_span *span)
 {
-    return use_slots(span, PUT);
+    return use(span, PUT);
 }
 
 int sb_span_append(struct sb_span *span)
 {
-    return use_slots(span, APPEND);
+    return use(span, APPEND);
 }
 
 int sb_span_delete(struct sb_span *span)
 {
-    return use_slots(span, DELETE);
+    return use(span, DELETE);
 }
 
 int sb_span_mixed(struct sb_span *span)
 {
-    return use_slots(span, MIXED);
+    return use(span, MIXED);
 }
 
 int sb_span_get(struct sb_span *span)
 {
-    return span->copy ? use_slots(span, GET_COPY) : use_slots(span, GET);
+    return span->copy ? use(span, GET_COPY) : use(span, GET);
 }
 
 int sb_span_miss(struct sb_span *span)
 {
-    return use_slots(span, MISS);
+    return use(span, MISS);
 }
 
 int sb_span_finish(struct sb_span *span, enum sb_txn kind)
@@ -202,12 +227,14 @@ ALWAYS_INLINE void keep_value(struct sb_span *span, size_t slot, struct sb_slice
     span->wrong += sb_value_touch(bytes, ring->value_bytes, first) != 0;
 }
 
-ALWAYS_INLINE int scan_slots(struct sb_span *span, bool keys_alone)
+ALWAYS_INLINE int scan_slots(struct sb_span *span, bool keys_alone, bool stamped)
 {
     struct sb_slice key = {NULL, 0}, value = {NULL, 0};
 
     span->done = 0;
     span->missing = span->wrong = 0;
+    if (stamped)
+        sb_recorder_start(span->recorder);
     for (size_t i = 0; i < span->count; i++) {
         int rc = sb_store_cursor_next(span->handle, span->cursor, &key, keys_alone ? NULL : &value);
 
@@ -216,6 +243,8 @@ ALWAYS_INLINE int scan_slots(struct sb_span *span, bool keys_alone)
         keep_key(span, i, key);
         if (!keys_alone)
             keep_value(span, i, value);
+        if (stamped)
+            sb_recorder_stamp(span->recorder, i, span->recorder->op_base + i);
         span->done = i + 1;
     }
     return 0;
@@ -223,5 +252,7 @@ ALWAYS_INLINE int scan_slots(struct sb_span *span, bool keys_alone)
 
 int sb_span_scan(struct sb_span *span)
 {
-    return span->keys_alone ? scan_slots(span, true) : scan_slots(span, false);
+    if (span->recorder)
+        return span->keys_alone ? scan_slots(span, true, true) : scan_slots(span, false, true);
+    return span->keys_alone ? scan_slots(span, true, false) : scan_slots(span, false, false);
 }

@@ -9,6 +9,7 @@
 #ifndef SB_LOOP_H
 #define SB_LOOP_H
 
+#include "recorder.h"
 #include "ring.h"
 #include "store.h"
 
@@ -17,10 +18,11 @@ struct sb_span {
     struct sb_session *session;
     struct sb_cursor *cursor; /* scans only */
     struct sb_ring *ring;
-    size_t count;    /* slots to use, from the first */
-    uint64_t batch;  /* operations of a bracket (see store.h) */
-    bool copy;       /* reads copy the value out before it is checked */
-    bool keys_alone; /* scans do not ask for values */
+    size_t count;                 /* slots to use, from the first */
+    uint64_t batch;               /* operations of a bracket (see store.h) */
+    bool copy;                    /* reads copy the value out before it is checked */
+    bool keys_alone;              /* scans do not ask for values */
+    struct sb_recorder *recorder; /* latency mode; NULL otherwise */
 
     /* Kept from span to span. */
     uint64_t in_batch; /* operations since the bracket was opened */

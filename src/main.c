@@ -9,6 +9,7 @@
 #include "reopen.h"
 #include "repeat.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -108,14 +109,28 @@ static int dispatch(int argc, char **argv)
     return command ? command->run(argc - 1, argv + 1) : SB_EXIT_USAGE;
 }
 
+/* The number of a closed stream must not go to a file of ours. Writing to the one that takes the
+ * place of standard output fails, as it should. */
+static void fill_closed_streams(void)
+{
+    static const int modes[] = {O_RDONLY, O_RDONLY, O_RDWR};
+
+    for (int fd = 0; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0)
+            (void)open("/dev/null", modes[fd]); /* the lowest free number is this one */
+}
+
 int main(int argc, char **argv)
 {
-    int status = dispatch(argc, argv);
+    int status;
 
-    /* A full disk or a closed pipe must not look like success. */
-    if ((fflush(stdout) || ferror(stdout)) && status == SB_EXIT_OK) {
+    fill_closed_streams();
+    status = dispatch(argc, argv);
+
+    /* A full disk or a closed pipe must not look like success. Bad usage has been told. */
+    if ((fflush(stdout) || ferror(stdout)) && status != SB_EXIT_USAGE) {
         (void)fputs("storebench: cannot write to standard output\n", stderr);
-        status = SB_EXIT_USAGE;
+        status = status == SB_EXIT_OK ? SB_EXIT_USAGE : status;
     }
     return status;
 }

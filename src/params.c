@@ -47,6 +47,10 @@ const struct sb_param sb_params_table[] = {
      "touch one word of every line of a value, or copy it out first"},
     {"read_txn", "read_txn", SB_PARAM_CHOICE, AT(read_txn), 0, 2, "batch", "op|batch|phase",
      "how many reads share a read transaction, where the store has them"},
+    {"latency", "latency", SB_PARAM_CHOICE, AT(latency), 0, 1, "off", "off|on",
+     "time every operation (every commit in 'commit'): percentiles, but lower rates"},
+    {"interval", "interval_ns", SB_PARAM_DURATION, AT(interval_ns), 1000000, HOURS_NS(1), "1s",
+     NULL, "length of the intervals of the series of rates"},
     {"phase_min", "phase_min_ns", SB_PARAM_DURATION, AT(phase_min_ns), 0, HOURS_NS(24), "250ms",
      NULL, "read phases start over until they have lasted that long"},
     {"phase_limit", "phase_limit_ns", SB_PARAM_DURATION, AT(phase_limit_ns), 1000000, HOURS_NS(24),
@@ -165,6 +169,7 @@ void sb_params_defaults(struct sb_params *params)
 static const char *const level_names[] = {"none", "process", "power"};
 static const char *const profile_names[] = {"default", "equal", "tuned"};
 static const char *const load_names[] = {"seq", "rand"};
+static const char *const latency_names[] = {"off", "on"};
 static const char *const read_names[] = {"touch", "copy"};
 static const char *const read_txn_names[] = {"op", "batch", "phase"};
 
@@ -179,6 +184,8 @@ const char *sb_param_word(const struct sb_param *param, uint64_t value)
         return profile_names[value];
     case AT(load):
         return load_names[value];
+    case AT(latency):
+        return latency_names[value];
     case AT(read):
         return read_names[value];
     default:

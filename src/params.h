@@ -31,6 +31,8 @@ struct sb_params {
     uint64_t load;           /* enum sb_load_order */
     uint64_t read;           /* enum sb_read_mode */
     uint64_t read_txn;       /* enum sb_read_txn */
+    uint64_t latency;        /* 1: stamp every operation */
+    uint64_t interval_ns;    /* of the series of rates */
     uint64_t phase_min_ns;   /* read phases go on at least that long */
     uint64_t phase_limit_ns; /* measured phases stop then */
     uint64_t load_limit_ns;  /* a load that takes longer is a timeout; never cut short */

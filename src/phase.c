@@ -14,6 +14,7 @@
 /* A span should be long against the clock's cost and short against a limit of time. */
 enum {
     SPAN_SLOTS_START = 64,
+    LATENCY_SLOTS_MAX = 256,
     SPAN_NS_LONG = 50 * 1000 * 1000,
     SPAN_NS_SHORT = 10 * 1000 * 1000,
     WARMUP_PART = 10,                  /* a warm-up is a tenth of the planned operations ... */
@@ -38,7 +39,10 @@ struct run {
     uint64_t missing, wrong;
     uint64_t gap_ns; /* when `gap` was called last */
     size_t slots;    /* of the next span */
+    size_t slots_max;
+    bool per_commit; /* latencies are those of commits */
     bool cut;
+    bool recorded;               /* goes into the recorder: not for loads and warm-ups */
     struct sb_permutation order; /* of random reads; a new one each time round */
     uint64_t order_turn;
     uint64_t load_from; /* loads: where in the order they begin */
@@ -208,6 +212,7 @@ static void run_init(struct run *run, struct sb_phase *phase, uint64_t batch, ui
         .planned = planned,
         .limit_ns = phase->params->phase_limit_ns,
         .slots = SPAN_SLOTS_START,
+        .slots_max = phase->ring->slots,
     };
     if (run->slots > phase->ring->slots)
         run->slots = phase->ring->slots;
@@ -218,8 +223,24 @@ static void adapt(struct run *run, uint64_t span_ns)
 {
     if (span_ns > SPAN_NS_LONG && run->slots > 1)
         run->slots /= 2;
-    else if (span_ns < SPAN_NS_SHORT && run->slots * 2 <= run->phase->ring->slots)
+    else if (span_ns < SPAN_NS_SHORT && run->slots * 2 <= run->slots_max)
         run->slots *= 2;
+}
+
+static void start_span(struct run *run)
+{
+    if (run->recorded)
+        sb_recorder_span_begin(run->phase->recorder, run->done);
+    sb_stopwatch_start(&run->watch);
+}
+
+static void stop_span(struct run *run)
+{
+    uint64_t span_ns = sb_stopwatch_stop(&run->watch);
+
+    adapt(run, span_ns);
+    if (run->recorded)
+        sb_recorder_span_end(run->phase->recorder, run->span.done, span_ns, run->watch.elapsed_ns);
 }
 
 static void in_gap(struct run *run)
@@ -279,9 +300,9 @@ static int run_ops(struct run *run, const struct kind *kind)
         run->span.count = next_count(run, kind->txn);
         for (size_t slot = 0; slot < run->span.count; slot++)
             kind->prepare(run, slot, run->done + slot);
-        sb_stopwatch_start(&run->watch);
+        start_span(run);
         rc = kind->span(&run->span);
-        adapt(run, sb_stopwatch_stop(&run->watch));
+        stop_span(run);
         run->done += run->span.done;
         if (rc)
             return rc;
@@ -332,9 +353,9 @@ static int scan_once(struct run *run, struct sb_scan_check *check)
 
     while (!rc && !over(run)) {
         run->span.count = run->slots;
-        sb_stopwatch_start(&run->watch);
+        start_span(run);
         rc = sb_span_scan(&run->span);
-        adapt(run, sb_stopwatch_stop(&run->watch));
+        stop_span(run);
         run->done += run->span.done;
         run->wrong += run->span.wrong;
         if (rc < 0)
@@ -407,7 +428,15 @@ static int warm_up(const struct run *run, const struct kind *kind, struct sb_pha
 
 static void get_ready(struct run *run)
 {
+    bool latency = run->phase->params->latency;
+
     run->gap_ns = sb_now_ns();
+    run->recorded = true;
+    run->span.recorder = latency ? run->phase->recorder : NULL;
+    /* What the process did meanwhile is known by the span: a short one tells more. */
+    if (latency && run->slots_max > LATENCY_SLOTS_MAX)
+        run->slots_max = LATENCY_SLOTS_MAX;
+    sb_recorder_begin(run->phase->recorder, latency, run->per_commit);
     if (run->phase->ready)
         run->phase->ready(run->phase->gap_arg);
 }
@@ -434,6 +463,7 @@ static int run_reads(struct sb_phase *phase, const struct kind *kind, bool keys_
     start_order(&run, 0);
     get_ready(&run);
     rc = kind ? run_ops(&run, kind) : run_scan(&run);
+    sb_recorder_end(phase->recorder);
     take_result(&run, result);
     result->commits = 0;
     return rc;
@@ -448,6 +478,7 @@ static int run_fill(struct sb_phase *phase, const struct kind *kind, enum sb_loa
     run_init(&run, phase, phase->params->batch, phase->params->records);
     get_ready(&run);
     rc = run_ops(&run, kind);
+    sb_recorder_end(phase->recorder);
     take_result(&run, result);
     /* The rest of a phase that was cut goes in unmeasured: what follows wants the whole store. */
     if (!rc && run.cut)
@@ -470,8 +501,10 @@ static int run_commits(struct sb_phase *phase, struct sb_phase_result *result)
     if (rc)
         return rc;
     run.planned = planned;
+    run.per_commit = true;
     get_ready(&run);
     rc = run_ops(&run, &kind_overwrite);
+    sb_recorder_end(phase->recorder);
     take_result(&run, result);
     return rc;
 }
@@ -486,6 +519,7 @@ static int run_changes(struct sb_phase *phase, const struct kind *kind, uint64_t
     run_init(&run, phase, phase->params->batch, planned);
     get_ready(&run);
     rc = run_ops(&run, kind);
+    sb_recorder_end(phase->recorder);
     take_result(&run, result);
     return rc;
 }
@@ -511,6 +545,7 @@ static int run_churn(struct sb_phase *phase, struct sb_phase_result *result)
     run.churn.lag = records / 20 * 2; /* a tenth, and even: see next_churn */
     get_ready(&run);
     rc = run_ops(&run, &kind_churn);
+    sb_recorder_end(phase->recorder);
     take_result(&run, result);
     if (!rc && run.done % turnover_ops) {
         run.planned = run.done + turnover_ops - run.done % turnover_ops;

@@ -25,6 +25,7 @@ struct sb_phase {
     struct sb_dataset *data; /* kept up to date with what was written */
     const struct sb_params *params;
     struct sb_ring *ring;
+    struct sb_recorder *recorder;
     /* Called in gaps, at most every SB_PHASE_GAP_NS; may be NULL. */
     void (*gap)(void *arg, uint64_t done, uint64_t planned);
     void *gap_arg;

@@ -6,6 +6,7 @@
  */
 #include "repeat.h"
 
+#include "describe_recorder.h"
 #include "diskuse.h"
 #include "job.h"
 #include "jsonx.h"
@@ -45,6 +46,7 @@ struct repeat {
     struct sb_store_handle handle;
     struct sb_dataset data;
     struct sb_ring ring;
+    struct sb_recorder recorder;
     struct sb_phase phase;
     struct sb_reserve reserve;
     json_t *steps;
@@ -199,6 +201,9 @@ static json_t *describe_phase(struct repeat *r, const struct sb_phase_result *re
     sb_json_u64(repeat, "reserve_bytes", r->reserve_bytes);
     put_usage(sb_json_take(repeat, "usage", json_object()), &used);
     put_memory(sb_json_take(repeat, "memory", json_object()), &r->memory_peak, r->peak_reset);
+    sb_describe_intervals(repeat, &r->recorder);
+    if (r->job.params.latency)
+        sb_describe_latency(repeat, &r->recorder);
     put_warnings(repeat, r, result);
     return repeat;
 }
@@ -405,6 +410,7 @@ static int close_store(struct repeat *r, json_t *end)
 
 static int run_chain(struct repeat *r, json_t *end)
 {
+    struct sb_machine machine;
     struct sb_memory memory;
     int rc = load_driver(r);
 
@@ -415,6 +421,8 @@ static int run_chain(struct repeat *r, json_t *end)
         return rc;
     sb_dataset_init(&r->data, &r->job.params, r->job.seed);
     sb_ring_init(&r->ring, r->data.key_bytes, r->data.value_bytes);
+    sb_machine_read(&machine);
+    sb_recorder_init(&r->recorder, &machine, r->job.params.interval_ns);
     sb_memory_sample(&memory);
     sb_json_u64(end, "harness_rss_bytes", memory.rss_anon_bytes + memory.rss_file_bytes);
     start_doing(r, "open");
@@ -474,6 +482,7 @@ int sb_repeat_main(void)
                                  .data = &r->data,
                                  .params = &r->job.params,
                                  .ring = &r->ring,
+                                 .recorder = &r->recorder,
                                  .gap = in_gap,
                                  .gap_arg = r,
                                  .ready = get_ready};
@@ -485,6 +494,7 @@ int sb_repeat_main(void)
         (void)fprintf(stderr, "storebench: %s\n", sb_error_last()->text);
     sb_report_release(&r->handle.report);
     sb_ring_release(&r->ring);
+    sb_recorder_release(&r->recorder);
     sb_spec_release(&r->spec);
     sb_registry_release(&r->registry);
     json_decref(r->steps);

@@ -103,9 +103,29 @@ static void print_head(const struct sb_table *table)
 
 static const char *const moments[] = {"before", "after"};
 
-static bool moved(double before, double after)
+static const char *const changed = "; CHANGED by over 25 % meanwhile";
+
+static bool moved(const double values[2])
 {
-    return before > 0 && after > 0 && fabs(after / before - 1) > drift_remarkable;
+    return values[0] > 0 && values[1] > 0 && fabs(values[1] / values[0] - 1) > drift_remarkable;
+}
+
+typedef const char *(*format_fn)(char *buffer, size_t size, double value);
+
+/* A figure of both moments: "append 5.80 k/s, then 6.11 k/s". */
+static char *describe_pair(const char *what, const double values[2], format_fn format)
+{
+    char texts[2][SB_FORMAT_BYTES];
+
+    for (size_t m = 0; m < 2; m++) {
+        if (values[m] > 0)
+            format(texts[m], sizeof(texts[m]), values[m]);
+        else
+            (void)snprintf(texts[m], sizeof(texts[m]), "not measured");
+    }
+    if (strcmp(texts[0], texts[1]) == 0)
+        return sb_format("%s %s", what, texts[0]);
+    return sb_format("%s %s, then %s", what, texts[0], texts[1]);
 }
 
 static void print_harness(const struct sb_table *table)
@@ -115,48 +135,39 @@ static void print_harness(const struct sb_table *table)
     } costs[] = {{"write_rand_ns_per_op", "a put"},
                  {"read_seq_ns_per_op", "a step of a scan"},
                  {"read_rand_ns_per_op", "a read"}};
+    enum { COSTS = sizeof(costs) / sizeof(costs[0]) };
     const json_t *harness = json_object_get(table->document, "harness");
-    char texts[3][2][SB_FORMAT_BYTES];
+    char *texts[COSTS];
     bool any_moved = false;
 
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < COSTS; i++) {
         double ns[2];
 
-        for (size_t m = 0; m < 2; m++) {
+        for (size_t m = 0; m < 2; m++)
             ns[m] = sb_json_get_real(json_object_get(harness, moments[m]), costs[i].key, 0);
-            if (ns[m] > 0)
-                sb_format_duration(texts[i][m], sizeof(texts[i][m]), ns[m]);
-            else
-                (void)snprintf(texts[i][m], sizeof(texts[i][m]), "not measured");
-        }
-        any_moved = any_moved || moved(ns[0], ns[1]);
+        any_moved = any_moved || moved(ns);
+        texts[i] = describe_pair(costs[i].what, ns, sb_format_duration);
     }
-    sb_table_sentence(
-        table, "harness: ",
-        sb_format("%s %s, %s %s, %s %s; afterwards %s, %s, %s (its own cost, measured with "
-                  "a driver that keeps nothing)%s",
-                  texts[0][0], costs[0].what, texts[1][0], costs[1].what, texts[2][0],
-                  costs[2].what, texts[0][1], texts[1][1], texts[2][1],
-                  any_moved ? "; THE MACHINE CHANGED meanwhile" : ""));
+    sb_table_sentence(table, "harness: ",
+                      sb_format("%s; %s; %s%s (its own cost: driver '%s', which keeps nothing and "
+                                "never counts as the best)",
+                                texts[0], texts[1], texts[2], any_moved ? changed : "",
+                                table->harness_driver));
+    for (size_t i = 0; i < COSTS; i++)
+        free(texts[i]);
 }
 
-/* "append 5.80 k/s, then 6.11 k/s". */
 static char *describe_flush(const json_t *ceilings, const char *way, bool *movedp)
 {
-    char texts[2][SB_FORMAT_BYTES];
     double rates[2];
 
     for (size_t m = 0; m < 2; m++) {
         const json_t *moment = json_object_get(ceilings, moments[m]);
 
         rates[m] = sb_json_get_real(json_object_get(moment, way), "flushes_per_s", 0);
-        if (rates[m] > 0)
-            sb_format_rate(texts[m], sizeof(texts[m]), rates[m]);
-        else
-            (void)snprintf(texts[m], sizeof(texts[m]), "not measured");
     }
-    *movedp = *movedp || moved(rates[0], rates[1]);
-    return sb_format("%s %s, then %s", way, texts[0], texts[1]);
+    *movedp = *movedp || moved(rates);
+    return describe_pair(way, rates, sb_format_rate);
 }
 
 static void print_flushes(const struct sb_table *table)
@@ -174,12 +185,12 @@ static void print_flushes(const struct sb_table *table)
         char *mapped = describe_flush(ceilings, "mapped", &any_moved);
 
         sb_table_sentence(table, "flushes: ",
-                          sb_format("%s; %s; %s (in %s: %s on %s, write cache: %s)%s", append,
-                                    overwrite, mapped, sb_json_get_text(directory, "path", "?"),
+                          sb_format("%s; %s; %s%s (in %s: %s on %s, write cache: %s)", append,
+                                    overwrite, mapped, any_moved ? changed : "",
+                                    sb_json_get_text(directory, "path", "?"),
                                     sb_json_get_text(directory, "filesystem", "?"),
                                     sb_json_get_text(directory, "device", "?"),
-                                    sb_json_get_text(directory, "write_cache", "?"),
-                                    any_moved ? "; THE DEVICE CHANGED meanwhile" : ""));
+                                    sb_json_get_text(directory, "write_cache", "?")));
         free(append);
         free(overwrite);
         free(mapped);
@@ -247,26 +258,40 @@ static size_t make_groups(struct sb_table_group **groupsp, const json_t *cells)
     return count;
 }
 
-/* First what fills and reads, then commits by level, in the order of the levels; else in the order
- * of the document. */
+static void print_group(struct sb_table *table, const struct sb_table_group *groups, size_t count,
+                        size_t index)
+{
+    struct sb_table_rows rows = {0};
+
+    sb_table_rows_init(&rows, &groups[index]);
+    sb_table_print_title(table, groups, count, index);
+    sb_table_print_sheet(table, &groups[index], &rows);
+    if (!groups[index].commits)
+        sb_table_print_space(table, &groups[index], &rows);
+    sb_table_rows_release(&rows);
+}
+
+/* First what fills and reads, then commits; the levels in their order, unknown ones last; else in
+ * the order of the document. */
 static void print_groups(struct sb_table *table)
 {
     static const char *const levels[] = {"none", "process", "power", NULL};
+    enum { LEVELS = sizeof(levels) / sizeof(levels[0]) };
     struct sb_table_group *groups = NULL;
     size_t count = make_groups(&groups, json_object_get(table->document, "cells"));
     bool *printed = sb_alloc(count + 1, sizeof(*printed));
 
-    for (int commits = 0; commits < 2; commits++)
-        for (size_t level = 0; level < sizeof(levels) / sizeof(levels[0]); level++)
-            for (size_t i = 0; i < count; i++) {
-                const char *of = sb_json_get_text(groups[i].cells[0], "durability_requested", "");
+    for (size_t turn = 0; turn < 2 * LEVELS; turn++)
+        for (size_t i = 0; i < count; i++) {
+            const char *level = sb_json_get_text(groups[i].cells[0], "durability_requested", "");
+            const char *wanted = levels[turn % LEVELS];
 
-                if (printed[i] || groups[i].commits != (commits == 1) ||
-                    (levels[level] && strcmp(of, levels[level]) != 0))
-                    continue;
-                sb_table_print_group(table, groups, count, i);
-                printed[i] = true;
-            }
+            if (printed[i] || groups[i].commits != (turn >= LEVELS) ||
+                (wanted && strcmp(level, wanted) != 0))
+                continue;
+            print_group(table, groups, count, i);
+            printed[i] = true;
+        }
     for (size_t i = 0; i < count; i++) {
         free(groups[i].key);
         free(groups[i].cells);
@@ -281,16 +306,24 @@ static void print_reading_help(const struct sb_table *table)
 {
     const char *mark = table->style.bold ? "bold" : "*";
 
-    if (table->best_was_marked || table->spreads.count)
+    if (table->best_was_marked || table->settled_was_shown || table->share_was_shown ||
+        table->spreads.count)
         (void)fputc('\n', table->stream);
     if (table->best_was_marked)
-        sb_table_sentence(
-            table, "",
-            sb_format("%s: the best median of its column; where intervals overlap, the "
-                      "order is not settled.",
-                      mark));
+        sb_table_sentence(table, "",
+                          sb_format("%s: the best median of its column; where intervals overlap, "
+                                    "the order is not settled.",
+                                    mark));
     for (size_t i = 0; i < table->spreads.count; i++)
         sb_table_sentence(table, "", sb_format("%s", table->spreads.entries[i].text));
+    if (table->settled_was_shown)
+        sb_table_sentence(table, "",
+                          sb_format("settled: the rate with the time until background work was "
+                                    "done and no dirty page was left."));
+    if (table->share_was_shown)
+        sb_table_sentence(table, "",
+                          sb_format("of flushes/s: commits as a share of the best flush rate that "
+                                    "the directory showed."));
 }
 
 static void collect_notes(const json_t *document, struct sb_remarks *notes,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * table_parts.h -- what the files that make table.h share: table.c prints the document, with what
- * is above and below the tables; table_sheet.c prints the tables of one group of cells.
+ * is above and below the tables; table_title.c, table_sheet.c and table_space.c the tables of one
+ * group of cells.
  *
  * The document may come from elsewhere: it is only read by the getters of jsonx.h, and its texts
  * are cleaned before they are printed.
@@ -40,7 +41,7 @@ struct sb_table {
     const json_t *document;
     const char *harness_driver; /* the one that keeps nothing: never the best of a column */
     struct sb_remarks spreads;  /* kinds of interval that were shown */
-    bool best_was_marked;
+    bool best_was_marked, settled_was_shown, share_was_shown;
 };
 
 /* Cells that may be compared with each other. */
@@ -51,9 +52,48 @@ struct sb_table_group {
     bool commits; /* of a scenario that counts commits: the batch sizes stand side by side */
 };
 
-/* Prints the tables of groups[index]; the others say which parameters are worth mentioning. */
-void sb_table_print_group(struct sb_table *table, const struct sb_table_group *groups,
+/* The labels of a group, each once, sorted: the rows of its tables. */
+struct sb_table_rows {
+    const char **labels; /* owned; the texts are borrowed */
+    size_t count;
+};
+
+void sb_table_rows_init(struct sb_table_rows *rows, const struct sb_table_group *group);
+void sb_table_rows_release(struct sb_table_rows *rows);
+size_t sb_table_row_of(const struct sb_table_rows *rows, const json_t *cell);
+
+/* A cleaned copy that is short enough for a column. */
+char *sb_table_name(const char *text) __attribute__((malloc));
+
+/* Prints a sentence of which parts may come from the document, cleaned; releases it. */
+void sb_table_sentence(const struct sb_table *table, const char *lead, char *text_take);
+
+/* "text, more", or "more" when there is no text. */
+char *sb_table_joined(char *text_take, char *more_take);
+
+/* Members of a cell. */
+const char *sb_cell_scenario(const json_t *cell);
+const json_t *sb_cell_parameters(const json_t *cell);
+bool sb_cell_ok(const json_t *cell);
+bool sb_cell_fills(const json_t *cell); /* its scenario fills the store */
+
+/* The scenario number `index` of those before it in its chain; NULL when there is none. */
+const char *sb_cell_before(const json_t *cell, size_t index);
+
+/* NaN when the cell has no such figure. */
+double sb_cell_summary(const json_t *cell, const char *key, const char *member);
+
+/* The title of the tables of groups[index]; the others say which parameters are worth a word. */
+void sb_table_print_title(const struct sb_table *table, const struct sb_table_group *groups,
                           size_t group_count, size_t index);
+
+/* The main table of a group, with the explanation of its footnotes and statuses. */
+void sb_table_print_sheet(struct sb_table *table, const struct sb_table_group *group,
+                          const struct sb_table_rows *rows);
+
+/* The table of the space that its stores took, if there is anything to tell. */
+void sb_table_print_space(const struct sb_table *table, const struct sb_table_group *group,
+                          const struct sb_table_rows *rows);
 
 /* sb_table_print() with the style chosen by the caller. */
 void sb_table_print_styled(FILE *stream, const struct sb_text_style *style, const json_t *document);

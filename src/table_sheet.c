@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * table_sheet.c -- the tables of one group of comparable cells: throughput or commits with a row
- * for each driver, what the signs in it mean, and the space that the stores took.
+ * table_sheet.c -- the main table of a group of comparable cells: throughput or commits, with a row
+ * for each driver, and what the signs in it mean.
  */
 #include "table_parts.h"
 
@@ -21,7 +21,10 @@ enum {
     LETTERS = 26,
 };
 
-/* A part of the coverage is missing when the interval is but the range of a few repeats. */
+/* No store reaches that. */
+static const double figure_max = 1e15;
+
+/* With less the interval is but the range of a few repeats. */
 static const double usual_coverage = 0.95;
 
 struct place {
@@ -55,8 +58,7 @@ struct figure {
 struct sheet {
     struct sb_table *table;
     const struct sb_table_group *group;
-    const char **labels; /* sorted; borrowed from the document */
-    size_t label_count;
+    const struct sb_table_rows *rows;
     struct column *columns;
     size_t column_count;
     struct place *places;
@@ -67,7 +69,7 @@ struct sheet {
     struct sb_remarks reasons;  /* "status\nreason" */
 };
 
-/* ---- cells of a column ---- */
+/* ---- what a cell has ---------------------------------------------------------------------- */
 
 static bool is_unordered_scan(const json_t *cell)
 {
@@ -75,13 +77,18 @@ static bool is_unordered_scan(const json_t *cell)
            !sb_json_get_bool(cell, "ordered", true);
 }
 
+/* NaN when there is none, or none that a table could show. */
 static double figure_value(const json_t *cell, const struct figure *figure)
 {
+    double value;
+
     if (!sb_cell_ok(cell))
         return NAN;
     if (figure->kind == FIGURE_SHARE)
-        return sb_json_get_real(json_object_get(cell, "summary"), figure->key, NAN);
-    return sb_cell_summary(cell, figure->key, "median");
+        value = sb_json_get_real(json_object_get(cell, "summary"), figure->key, NAN);
+    else
+        value = sb_cell_summary(cell, figure->key, "median");
+    return value >= 0 && value < figure_max ? value : NAN;
 }
 
 /* ---- columns ------------------------------------------------------------------------------ */
@@ -135,7 +142,7 @@ static void collect_places(struct sheet *sheet)
 
         sheet->places[sheet->place_count++] =
             (struct place){.cell = cell,
-                           .row = sb_table_row_of(&sheet->rows, cell),
+                           .row = sb_table_row_of(sheet->rows, cell),
                            .column = column_of(sheet, cell)};
     }
 }
@@ -176,6 +183,8 @@ static void add_figure(struct sheet *sheet, size_t column, enum figure_kind kind
     if (kind == FIGURE_RATE || kind == FIGURE_SETTLED)
         figure.best = find_best(sheet, &figure);
     sheet->table->best_was_marked = sheet->table->best_was_marked || figure.best;
+    sheet->table->settled_was_shown = sheet->table->settled_was_shown || kind == FIGURE_SETTLED;
+    sheet->table->share_was_shown = sheet->table->share_was_shown || kind == FIGURE_SHARE;
     sheet->figures = sb_grow(sheet->figures, sheet->figure_count + 1, sizeof(*sheet->figures));
     sheet->figures[sheet->figure_count++] = figure;
 }
@@ -203,7 +212,9 @@ static void collect_figures(struct sheet *sheet)
             sb_json_get_u64(sb_cell_parameters(sheet->columns[i].cell), "batch", 0) != 1 &&
             column_has(sheet, i, FIGURE_PUTS, "ops_per_s"))
             add_figure(sheet, i, FIGURE_PUTS, "ops_per_s");
-        if (!commits && column_has(sheet, i, FIGURE_SETTLED, settled_key))
+        /* What is never written has nothing to settle. */
+        if (!commits && sb_json_get_bool(sheet->group->cells[0], "persistent", false) &&
+            column_has(sheet, i, FIGURE_SETTLED, settled_key))
             add_figure(sheet, i, FIGURE_SETTLED, settled_key);
         if (commits && column_has(sheet, i, FIGURE_SHARE, share_key))
             add_figure(sheet, i, FIGURE_SHARE, share_key);
@@ -294,7 +305,7 @@ static void put_heads(const struct sheet *sheet, struct sb_grid *grid, size_t in
         put_head(grid, column, 1, sb_format("puts"));
         break;
     case FIGURE_SHARE:
-        put_head(grid, column, 1, sb_format("of flushes"));
+        put_head(grid, column, 1, sb_format("of flushes/s"));
         break;
     }
 }
@@ -434,7 +445,7 @@ static void put_value(const struct sheet *sheet, struct sb_grid_cell *at, const 
     char text[SB_FORMAT_BYTES];
 
     if (figure->kind == FIGURE_SHARE)
-        (void)snprintf(text, sizeof(text), "%.0f%%", value < 1e6 ? value * 100 : INFINITY);
+        (void)snprintf(text, sizeof(text), value < 0.0995 ? "%.1f%%" : "%.0f%%", value * 100);
     else
         sb_format_rate(text, sizeof(text), value);
     sb_grid_put(at, SB_GRID_FIGURE, sb_format("%s", text));
@@ -475,8 +486,8 @@ static void put_lead(const struct sheet *sheet, struct sb_grid *grid)
     grid->columns[0].left = grid->columns[1].left = true;
     sb_grid_head(grid, 0, 0, sb_format("driver"));
     sb_grid_head(grid, 1, 0, sb_format("keeps"));
-    for (size_t i = 0; i < sheet->rows.count; i++)
-        sb_grid_put(sb_grid_at(grid, i, 0), SB_GRID_FIGURE, sb_table_name(sheet->rows.labels[i]));
+    for (size_t i = 0; i < sheet->rows->count; i++)
+        sb_grid_put(sb_grid_at(grid, i, 0), SB_GRID_FIGURE, sb_table_name(sheet->rows->labels[i]));
     for (size_t i = 0; i < sheet->place_count; i++) {
         const json_t *cell = sheet->places[i].cell;
         struct sb_grid_cell *at = sb_grid_at(grid, sheet->places[i].row, 1);
@@ -493,7 +504,7 @@ static void print_grid(struct sheet *sheet)
 {
     struct sb_grid grid;
 
-    sb_grid_init(&grid, LEAD_COLUMNS + sheet->figure_count, sheet->rows.count);
+    sb_grid_init(&grid, LEAD_COLUMNS + sheet->figure_count, sheet->rows->count);
     put_lead(sheet, &grid);
     for (size_t f = 0; f < sheet->figure_count; f++) {
         put_heads(sheet, &grid, f);
@@ -565,20 +576,17 @@ static void print_main(struct sheet *sheet)
             put_status(sheet, &unused, sheet->places[i].cell);
             sb_grid_put(&unused, SB_GRID_FIGURE, NULL);
         }
-    else if (sheet->rows.count > GRID_CELLS_MAX / (LEAD_COLUMNS + sheet->figure_count))
+    else if (sheet->rows->count > GRID_CELLS_MAX / (LEAD_COLUMNS + sheet->figure_count))
         sb_table_sentence(sheet->table, "", sb_format("too many rows and columns for a table"));
     else
         print_grid(sheet);
     print_footnotes(sheet);
 }
 
-/* ---- all ---------------------------------------------------------------------------------- */
-
 static void release_sheet(struct sheet *sheet)
 {
     for (size_t i = 0; i < sheet->column_count; i++)
         free(sheet->columns[i].key);
-    free(sheet->rows.labels);
     free(sheet->columns);
     free(sheet->places);
     free(sheet->figures);
@@ -586,17 +594,13 @@ static void release_sheet(struct sheet *sheet)
     sb_remarks_release(&sheet->reasons);
 }
 
-void sb_table_print_group(struct sb_table *table, const struct sb_table_group *groups,
-                          size_t group_count, size_t index)
+void sb_table_print_sheet(struct sb_table *table, const struct sb_table_group *group,
+                          const struct sb_table_rows *rows)
 {
-    struct sheet sheet = {.table = table, .group = &groups[index]};
+    struct sheet sheet = {.table = table, .group = group, .rows = rows};
 
-    collect_labels(&sheet);
     collect_places(&sheet);
     collect_figures(&sheet);
-    print_title(&sheet, groups, group_count);
     print_main(&sheet);
-    if (!sheet.group->commits && main_fill(&sheet))
-        print_space(&sheet, main_fill(&sheet));
     release_sheet(&sheet);
 }

@@ -19,15 +19,21 @@ struct space {
     const json_t *last; /* the last cell of the chain that was measured */
 };
 
-enum { SPACE_FILE = 1, SPACE_RATIO, SPACE_MEMORY, SPACE_COLUMNS };
+enum {
+    SPACE_MEMORY = 1,
+    SPACE_MEMORY_COLUMNS,
+    SPACE_FILE = SPACE_MEMORY_COLUMNS,
+    SPACE_RATIO,
+    SPACE_COLUMNS
+};
 
 /* The random fill when there is one: it is the harder one. NULL when nothing is filled. */
-static const char *main_fill(const struct sheet *sheet)
+static const char *main_fill(const struct sb_table_group *group)
 {
     const char *found = NULL;
 
-    for (size_t i = 0; i < sheet->column_count; i++) {
-        const json_t *cell = sheet->columns[i].cell;
+    for (size_t i = 0; i < group->cell_count; i++) {
+        const json_t *cell = group->cells[i];
 
         if (sb_cell_fills(cell) &&
             (!found || sb_scenario_find(sb_cell_scenario(cell)) == SB_WRITE_RAND))
@@ -36,11 +42,12 @@ static const char *main_fill(const struct sheet *sheet)
     return found;
 }
 
-static void collect_space(const struct sheet *sheet, const char *fill, struct space *spaces)
+static void collect_space(const struct sb_table_group *group, const struct sb_table_rows *rows,
+                          const char *fill, struct space *spaces)
 {
-    for (size_t i = 0; i < sheet->place_count; i++) {
-        const json_t *cell = sheet->places[i].cell;
-        struct space *space = &spaces[sheet->places[i].row];
+    for (size_t i = 0; i < group->cell_count; i++) {
+        const json_t *cell = group->cells[i];
+        struct space *space = &spaces[sb_table_row_of(rows, cell)];
         const char *first = sb_cell_before(cell, 0);
         size_t length = json_array_size(json_object_get(cell, "after"));
 
@@ -71,45 +78,78 @@ static double put_bytes_total(const json_t *cell)
             sb_json_get_real(parameters, "value_bytes", NAN));
 }
 
+/* False when there is nothing to show: then the row stays empty. */
 static bool put_space(struct sb_grid *grid, size_t row, const struct space *space)
 {
     double file_bytes = sb_cell_summary(space->last, "file_allocated_bytes", "median");
     double memory_bytes = sb_cell_summary(space->fill, "peak_rss_bytes", "median");
     double ratio = file_bytes / put_bytes_total(space->last);
+    bool has_files = grid->column_count == SPACE_COLUMNS;
 
+    if (!isfinite(memory_bytes) && !(has_files && isfinite(file_bytes)))
+        return false;
+    put_bytes(sb_grid_at(grid, row, SPACE_MEMORY), memory_bytes);
+    if (!has_files)
+        return true;
     put_bytes(sb_grid_at(grid, row, SPACE_FILE), file_bytes);
     if (isfinite(ratio) && ratio >= 0 && ratio < 1e9)
         sb_grid_put(sb_grid_at(grid, row, SPACE_RATIO), SB_GRID_FIGURE, sb_format("%.2f", ratio));
-    put_bytes(sb_grid_at(grid, row, SPACE_MEMORY), memory_bytes);
-    return isfinite(file_bytes) || isfinite(memory_bytes);
+    return true;
 }
 
-static void print_space(const struct sheet *sheet, const char *fill)
+static void put_heads(struct sb_grid *grid)
 {
-    struct space *spaces = sb_alloc(sheet->label_count, sizeof(*spaces));
-    struct sb_grid grid;
-    bool any = false;
+    grid->lead = 1;
+    grid->columns[0].left = true;
+    sb_grid_head(grid, 0, 0, sb_format("driver"));
+    sb_grid_head(grid, SPACE_MEMORY, 0, sb_format("peak memory"));
+    if (grid->column_count == SPACE_MEMORY_COLUMNS)
+        return;
+    sb_grid_head(grid, SPACE_FILE, 0, sb_format("file size"));
+    sb_grid_head(grid, SPACE_RATIO, 0, sb_format("per byte put"));
+}
 
-    collect_space(sheet, fill, spaces);
-    sb_grid_init(&grid, SPACE_COLUMNS, sheet->label_count);
-    grid.lead = 1;
-    grid.columns[0].left = true;
-    sb_grid_head(&grid, 0, 0, sb_format("driver"));
-    sb_grid_head(&grid, SPACE_FILE, 0, sb_format("file size"));
-    sb_grid_head(&grid, SPACE_RATIO, 0, sb_format("per byte put"));
-    sb_grid_head(&grid, SPACE_MEMORY, 0, sb_format("peak memory"));
-    for (size_t row = 0; row < sheet->label_count; row++) {
-        sb_grid_put(sb_grid_at(&grid, row, 0), SB_GRID_FIGURE, sb_table_name(sheet->labels[row]));
-        any = put_space(&grid, row, &spaces[row]) || any;
+static char *describe_space(const char *fill, bool persistent)
+{
+    if (!persistent)
+        return sb_format("Space: peak memory during %s", fill);
+    return sb_format("Space: peak memory during %s, with the pages of mapped files; file size as "
+                     "allocated at the end of that chain",
+                     fill);
+}
+
+static void print_space(const struct sb_table *table, const struct sb_table_group *group,
+                        const struct sb_table_rows *rows, const char *fill)
+{
+    bool persistent = sb_json_get_bool(group->cells[0], "persistent", false);
+    struct space *spaces = sb_alloc(rows->count, sizeof(*spaces));
+    struct sb_grid grid;
+    size_t used = 0;
+
+    collect_space(group, rows, fill, spaces);
+    sb_grid_init(&grid, persistent ? SPACE_COLUMNS : SPACE_MEMORY_COLUMNS, rows->count);
+    put_heads(&grid);
+    for (size_t i = 0; i < rows->count; i++) {
+        if (!put_space(&grid, used, &spaces[i]))
+            continue;
+        sb_grid_put(sb_grid_at(&grid, used, 0), SB_GRID_FIGURE, sb_table_name(rows->labels[i]));
+        used++;
     }
-    if (any) {
-        (void)fputc('\n', sheet->table->stream);
-        sb_table_sentence(sheet->table, "   ",
-                          sb_format("Space: allocated on disk at the end of the chain that begins "
-                                    "with %s; peak memory during %s, with pages of mapped files",
-                                    fill, fill));
-        sb_grid_print(&grid, sheet->table->stream, &sheet->table->style);
+    grid.row_count = used;
+    if (used) {
+        (void)fputc('\n', table->stream);
+        sb_table_sentence(table, "   ", describe_space(fill, persistent));
+        sb_grid_print(&grid, table->stream, &table->style);
     }
     sb_grid_release(&grid);
     free(spaces);
+}
+
+void sb_table_print_space(const struct sb_table *table, const struct sb_table_group *group,
+                          const struct sb_table_rows *rows)
+{
+    const char *fill = main_fill(group);
+
+    if (fill)
+        print_space(table, group, rows, fill);
 }

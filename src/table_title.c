@@ -37,7 +37,7 @@ static char *describe_parameter(const char *key, const json_t *value)
 
     if (json_is_string(value))
         return sb_format("%s %s", key, json_string_value(value));
-    if (!json_is_number(value))
+    if (!json_is_number(value) || json_number_value(value) < 0)
         return sb_format("%s ?", key);
     if (ends_in(key, bytes, "_bytes"))
         return sb_format("%.*s %s", (int)(bytes - strlen("_bytes")), key,
@@ -45,6 +45,8 @@ static char *describe_parameter(const char *key, const json_t *value)
     if (ends_in(key, bytes, "_ns"))
         return sb_format("%.*s %s", (int)(bytes - strlen("_ns")), key,
                          sb_format_duration(number, sizeof(number), json_number_value(value)));
+    if (json_is_real(value))
+        return sb_format("%s %g", key, json_real_value(value));
     return sb_format("%s %s", key,
                      sb_format_count(number, sizeof(number), (uint64_t)json_integer_value(value)));
 }
@@ -104,8 +106,8 @@ void sb_table_print_title(const struct sb_table *table, const struct sb_table_gr
     sb_format_bytes(key, sizeof(key), sb_json_get_real(parameters, "key_bytes", NAN));
     sb_format_bytes(value, sizeof(value), sb_json_get_real(parameters, "value_bytes", NAN));
     (void)fputc('\n', table->stream);
-    print_sentence(
-        sheet, "== ",
+    sb_table_sentence(
+        table, "== ",
         sb_format("%s, durability %s, %s records, keys of %s, values of %s, %s",
                   group->commits ? "Commits" : "Throughput",
                   sb_json_get_text(cell, "durability_requested", "?"), records, key, value,

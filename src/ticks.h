@@ -70,8 +70,8 @@ struct sb_ticks_moment {
 struct sb_ticks_rate {
     struct sb_ticks_moment begin, end;
     double ticks_per_s;
-    double
-        error_ppm; /* bound that follows from the brackets alone; small when the stretch is long */
+    /* Bound that follows from the brackets alone; the longer the stretch, the smaller. */
+    double error_ppm;
 };
 
 /* Reads both clocks at the beginning of a phase. Takes some microseconds; outside timed spans. The

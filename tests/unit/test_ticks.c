@@ -154,6 +154,7 @@ static void test_monotonic(void **state)
     assert_true(sb_ticks_calibrate_end(&ticks, &rate));
     assert_true(rate.ticks_per_s == 1e9 && rate.error_ppm == 0);
     assert_int_equal(rate.end.ticks, rate.end.monotonic_ns);
+    assert_int_equal(rate.end.bracket_ns, 0);
     assert_true(sb_ticks_to_ns(&rate, 12345) == 12345);
 }
 
