@@ -365,7 +365,8 @@ static void catch_signals(void)
 
     (void)sigaction(SIGINT, &action, NULL);
     (void)sigaction(SIGTERM, &action, NULL);
-    (void)sigaction(SIGHUP, &action, NULL);
+    if (signal(SIGHUP, SIG_IGN) != SIG_IGN) /* else it was started by nohup */
+        (void)sigaction(SIGHUP, &action, NULL);
     (void)signal(SIGPIPE, SIG_IGN); /* a repeat that died early is seen by its exit status */
 }
 

@@ -113,12 +113,13 @@ int sb_check_scan(struct sb_scan_check *check, const struct sb_span *span,
 
 int sb_check_scan_end(const struct sb_scan_check *check, const struct sb_dataset *data)
 {
+    uint64_t live = sb_dataset_live(data);
     uint64_t sum = 0;
 
-    if (check->records != sb_dataset_live(data))
-        return sb_error_set(
-            SB_ERR_CORRUPT, 0, "%s data: a scan found %" PRIu64 " records of %" PRIu64,
-            check->records < data->records ? "missing" : "wrong", check->records, data->records);
+    if (check->records != live)
+        return sb_error_set(SB_ERR_CORRUPT, 0,
+                            "%s data: a scan found %" PRIu64 " records of %" PRIu64,
+                            check->records < live ? "missing" : "wrong", check->records, live);
     if (check->ordered)
         return 0; /* strictly ascending and complete */
     for (uint64_t id = 0; id < data->records; id++)

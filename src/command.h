@@ -35,6 +35,8 @@ int sb_command_list(int argc, char **argv);
 void sb_help_list(FILE *stream);
 int sb_command_probe(int argc, char **argv);
 void sb_help_probe(FILE *stream);
+int sb_command_report(int argc, char **argv);
+void sb_help_report(FILE *stream);
 int sb_command_run(int argc, char **argv);
 void sb_help_run(FILE *stream);
 

@@ -315,6 +315,18 @@ static int nothing_can_run(const struct sb_plan *plan)
     return SB_EXIT_NOTHING;
 }
 
+/* A campaign that failed leaves what it has, unless it has nothing. */
+static void leave_partial(const struct sb_result *result)
+{
+    char *partial = sb_format("%s.partial", result->path);
+
+    if (any_ok(result->cells))
+        (void)fprintf(stderr, "storebench: what was measured so far is in %s\n", partial);
+    else
+        (void)unlink(partial);
+    free(partial);
+}
+
 static int run_plan(struct options *o, const struct sb_plan *plan,
                     const struct sb_registry *registry, char **argv)
 {
@@ -330,9 +342,8 @@ static int run_plan(struct options *o, const struct sb_plan *plan,
     request.out_path = o->out;
     if (sb_campaign_run(&request, &result)) {
         status = sb_complain();
-        if (access(o->out, F_OK) != 0)
-            (void)fprintf(stderr, "storebench: what was measured so far is in %s.partial\n",
-                          o->out);
+        if (result.partial_fd >= 0)
+            leave_partial(&result);
     } else {
         status = show(o, &result);
     }

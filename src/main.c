@@ -28,6 +28,7 @@ const struct sb_command sb_commands[] = {
      sb_help_list},
     {"run", "measure: run a suite, write a result file, print a table", sb_command_run,
      sb_help_run},
+    {"report", "print the tables of result files again", sb_command_report, sb_help_report},
     {"probe", "show this machine's facts and ceilings", sb_command_probe, sb_help_probe},
     {"help", "explain a command", command_help, help_help},
     {NULL, NULL, NULL, NULL},

@@ -345,13 +345,14 @@ static int close_scan(struct run *run)
     return rc;
 }
 
-/* Reads up to the end of the store, or until the phase is over. */
+/* Reads up to the end of the store, or until the phase is over; one span at least, since the time
+ * may have been used up by opening the cursor. */
 static int scan_once(struct run *run, struct sb_scan_check *check)
 {
     bool judged = !(run->phase->handle->caps & SB_CAP_DISCARDS);
     int rc = 0;
 
-    while (!rc && !over(run)) {
+    do {
         run->span.count = run->slots;
         start_span(run);
         rc = sb_span_scan(&run->span);
@@ -363,8 +364,8 @@ static int scan_once(struct run *run, struct sb_scan_check *check)
         if (judged && sb_check_scan(check, &run->span, run->phase->data))
             return SB_ERR_CORRUPT;
         in_gap(run);
-    }
-    if (rc == SB_NOTFOUND && judged)
+    } while (!rc && !over(run));
+    if (judged && (rc == SB_NOTFOUND || check->records == sb_dataset_live(run->phase->data)))
         return sb_check_scan_end(check, run->phase->data);
     return 0;
 }

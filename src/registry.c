@@ -166,13 +166,35 @@ static bool is_taken(const struct sb_registry *r, const char *name)
     return false;
 }
 
+/* A file that was copied in part only: to map it would end this process with SIGBUS. The last thing
+ * in a shared object is the table of its sections. */
+static bool is_cut(const char *path)
+{
+    FILE *file = fopen(path, "rbe");
+    ElfW(Ehdr) head = {.e_shoff = 0};
+    bool is_elf = file && fread(&head, sizeof(head), 1, file) == 1 &&
+                  memcmp(head.e_ident, ELFMAG, SELFMAG) == 0;
+    bool cut = is_elf &&
+               (fseek(file, 0, SEEK_END) ||
+                (uint64_t)ftell(file) < head.e_shoff + (uint64_t)head.e_shnum * head.e_shentsize);
+
+    if (file)
+        (void)fclose(file);
+    return cut;
+}
+
 static void load_file(struct sb_registry *r, char *path)
 {
     const struct sb_module *module;
-    void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    void *handle;
 
     r->paths = sb_grow(r->paths, r->path_count + 1, sizeof(*r->paths));
     r->paths[r->path_count++] = path;
+    if (is_cut(path)) {
+        reject(r, path, "is cut short: build or copy it again");
+        return;
+    }
+    handle = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     if (!handle) {
         reject(r, path, dlerror());
         return;

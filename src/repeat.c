@@ -449,6 +449,10 @@ static const char *status_word(int rc)
 
 static void send_end(struct repeat *r, json_t *end, int rc)
 {
+    /* A hook of the measured loop may fail without a word: the text would be an older one's. */
+    if (rc && sb_error_last()->code != rc)
+        (void)sb_error_set((enum sb_code)rc, 0, "%s: a hook failed with code %d and without a text",
+                           r->spec.label, rc);
     sb_json_text(end, "status", status_word(rc));
     if (rc) {
         sb_json_text(end, "code", sb_code_name(rc));

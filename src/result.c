@@ -20,6 +20,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* ---- cells -------------------------------------------------------------------------------- */
@@ -289,10 +290,19 @@ static void add_header(json_t *document, const struct sb_plan *plan, char *const
 static int open_partial(struct sb_result *result)
 {
     char *partial = sb_format("%s.partial", result->path);
+    struct stat status;
     int rc = 0;
 
-    result->partial_fd = open(partial, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-    if (result->partial_fd < 0)
+    if (stat(result->path, &status) == 0 && S_ISDIR(status.st_mode))
+        rc = sb_error_errno(EISDIR, "cannot write %s", result->path);
+    else
+        result->partial_fd = open(partial, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    if (!rc && result->partial_fd < 0 && errno == EEXIST)
+        rc = sb_error_set(SB_ERR_FAILED, EEXIST,
+                          "%s exists: a run that goes on or was killed measured it; move it away, "
+                          "or name another --out",
+                          partial);
+    else if (!rc && result->partial_fd < 0)
         rc = sb_error_errno(errno, "cannot write %s", partial);
     free(partial);
     return rc;

@@ -148,6 +148,14 @@ static bool listen_once(struct child *child, const struct sb_run_request *reques
     return true;
 }
 
+/* A process that the library started may hold the events open after the child's death. */
+static bool has_died(const struct child *child)
+{
+    siginfo_t info = {0};
+
+    return waitid(P_PID, (id_t)child->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid;
+}
+
 /* Listens until the events end, the child has told its end, or it has to be killed. */
 static enum sb_run_status watch(struct child *child, const struct sb_run_request *request)
 {
@@ -160,6 +168,8 @@ static enum sb_run_status watch(struct child *child, const struct sb_run_request
         if (sb_stop_signal)
             return SB_RUN_STOPPED;
         if (ready > 0 && !listen_once(child, request))
+            break;
+        if (ready == 0 && has_died(child))
             break;
         if (sb_now_ns() - child->heard_ns > hang_ns)
             return SB_RUN_HUNG;

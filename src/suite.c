@@ -320,10 +320,41 @@ static int read_rules(struct sb_suite *suite, const json_t *array)
     return 0;
 }
 
+/* A member that need not be there. */
+static int read_text(const json_t *root, const char *key, const char *fallback, const char **textp)
+{
+    const json_t *value = json_object_get(root, key);
+
+    *textp = value ? json_string_value(value) : fallback;
+    return *textp ? 0 : bad("'%s' is not a text in quotes", key);
+}
+
+/* The name becomes a part of file names. */
+static int read_names(struct sb_suite *suite, const json_t *root)
+{
+    static const char allowed[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+    const char *name, *description;
+    int rc = read_text(root, "name", "unnamed", &name);
+
+    if (!rc)
+        rc = read_text(root, "description", "", &description);
+    if (rc)
+        return rc;
+    if (!*name || *name == '.' || name[strspn(name, allowed)])
+        return bad("'name' is not made of letters, digits, '-', '_' and '.'");
+    suite->name = sb_format("%s", name);
+    suite->description = sb_format("%s", description);
+    return 0;
+}
+
 static int read_numbers(struct sb_suite *suite, const json_t *root)
 {
-    const char *time_limit = sb_json_get_text(root, "time_limit", "0s");
+    const char *time_limit;
+    int rc = read_text(root, "time_limit", "0s", &time_limit);
 
+    if (rc)
+        return rc;
     suite->repeats = sb_json_get_u64(root, "repeats", 0);
     if (suite->repeats < 1 || suite->repeats > 10000)
         return bad("'repeats' is not a number from 1 to 10000");
@@ -343,9 +374,9 @@ static int read_suite(struct sb_suite *suite, const json_t *root)
         return rc;
     if (sb_json_get_u64(root, "storebench_suite", 0) != SUITE_FORMAT)
         return bad("'storebench_suite' is not %d: not a suite of this version", SUITE_FORMAT);
-    suite->name = sb_format("%s", sb_json_get_text(root, "name", "unnamed"));
-    suite->description = sb_format("%s", sb_json_get_text(root, "description", ""));
-    rc = read_numbers(suite, root);
+    rc = read_names(suite, root);
+    if (!rc)
+        rc = read_numbers(suite, root);
     if (!rc)
         rc = read_strings(&suite->drivers, &suite->driver_count, json_object_get(root, "drivers"),
                           "drivers");

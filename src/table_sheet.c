@@ -73,7 +73,9 @@ struct sheet {
 
 static bool is_unordered_scan(const json_t *cell)
 {
-    return sb_scenario_find(sb_cell_scenario(cell)) == SB_READ_SEQ && sb_cell_ok(cell) &&
+    enum sb_scenario scenario = sb_scenario_find(sb_cell_scenario(cell));
+
+    return (scenario == SB_READ_SEQ || scenario == SB_SCAN_KEYS) && sb_cell_ok(cell) &&
            !sb_json_get_bool(cell, "ordered", true);
 }
 
@@ -466,13 +468,12 @@ static void put_figure(struct sheet *sheet, struct sb_grid_cell *at, const json_
             put_status(sheet, at, cell);
         return;
     }
-    if (!isfinite(figure_value(cell, figure)))
-        return;
-    put_value(sheet, at, cell, figure);
+    if (isfinite(figure_value(cell, figure)))
+        put_value(sheet, at, cell, figure);
     if (figure->kind == FIGURE_RATE) {
         put_spread(sheet->table, at,
                    json_object_get(json_object_get(cell, "summary"), figure->key));
-        put_rate_flags(sheet, at, cell);
+        put_rate_flags(sheet, at, cell); /* also where they say why there is no figure */
     }
     if (figure->kind == FIGURE_SETTLED)
         put_settled_flags(sheet, at, cell);

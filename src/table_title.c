@@ -83,6 +83,9 @@ static char *describe_settings(const struct sb_table_group *groups, size_t count
         if (value)
             text = sb_table_joined(text, describe_parameter(shown[i], value));
     }
+    /* Timing every operation costs: such rates are not the usual ones. */
+    if (strcmp(sb_json_get_text(parameters, "latency", "off"), "off") != 0)
+        text = sb_table_joined(text, sb_format("every operation timed"));
     json_object_foreach(parameters, key, value)
     {
         if (is_main_parameter(key) || strcmp(key, "commits") == 0 ||
