@@ -10,7 +10,7 @@
 .DELETE_ON_ERROR:
 MAKEFLAGS += --no-builtin-rules
 .PHONY: all tests check check-fast check-long bench-smoke fidelity install uninstall dist distcheck
-.PHONY: lint clean distclean help prune FORCE
+.PHONY: readme-figures lint clean distclean help prune FORCE
 
 ifneq ($(words $(CURDIR)),1)
 $(error storebench cannot be built in a folder whose path has spaces: $(CURDIR))
@@ -223,6 +223,10 @@ fidelity: all $(FIDELITY)
 	STOREBENCH=$(CURDIR)/storebench STOREBENCH_SRCDIR=$(srcdir) \
 	    $(srcdir)/tests/fidelity/run $(abspath $(FIDELITY))
 
+# The README's figures are never typed: this puts those of a result file there.
+readme-figures: all
+	$(srcdir)/scripts/readme-figures $(CURDIR)/storebench $(RESULT)
+
 LINT_SOURCES = $(addprefix $(srcdir)/,$(call sources,$(addsuffix /*.c,src drivers drivers/* \
     tests/unit tests/conformance tests/drivers tests/fidelity)))
 lint: obj/buildinfo.h
@@ -315,6 +319,7 @@ help:
 	@echo 'make check-long    check, and each library left out, clang, threads, valgrind'
 	@echo 'make bench-smoke   a run of a few seconds of every driver'
 	@echo 'make fidelity      what a driver costs over plain calls of its library'
+	@echo 'make readme-figures RESULT=FILE  the tables of a result into README.md'
 	@echo 'make lint          clang-format, style test, clang-tidy'
 	@echo 'make install       into prefix (configure --prefix=DIR); DESTDIR is put in front'
 	@echo 'make uninstall     removes what install put there'
