@@ -180,7 +180,8 @@ static json_t *describe_place(const struct campaign *c, uint64_t block, size_t p
 static void add_end(json_t *common, const json_t *end)
 {
     static const char *const keys[] = {
-        "steps", "digest", "harness_rss_bytes", "counters", "files_after_close", "code"};
+        "steps",       "digest", "harness_rss_bytes", "counters", "files_after_close", "code",
+        "native_code", "doing"};
 
     for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
         json_t *value = json_object_get(end, keys[i]);

@@ -40,7 +40,7 @@ struct run {
     uint64_t gap_ns; /* when `gap` was called last */
     size_t slots;    /* of the next span */
     size_t slots_max;
-    bool per_commit; /* latencies are those of commits */
+    bool per_commit; /* it is commits that are measured */
     bool cut;
     bool recorded;               /* goes into the recorder: not for loads and warm-ups */
     struct sb_permutation order; /* of random reads; a new one each time round */
@@ -287,6 +287,8 @@ static bool over(struct run *run)
 {
     if (run->done >= run->planned && long_enough(run))
         return true;
+    if (run->per_commit && run->span.in_batch)
+        return false; /* a commit that was begun is measured to its end */
     run->cut = run->watch.elapsed_ns >= run->limit_ns && run->done < run->planned;
     return run->watch.elapsed_ns >= run->limit_ns;
 }
@@ -496,13 +498,13 @@ static int run_commits(struct sb_phase *phase, struct sb_phase_result *result)
     if (__builtin_mul_overflow(phase->params->commits, phase->params->batch, &planned))
         return sb_error_set(SB_ERR_LIMIT, 0, "commits times batch is over 2^64");
     run_init(&run, phase, phase->params->batch, planned);
+    run.per_commit = true;
     /* Whole commits, in the warm-up too. */
     run.planned = phase->params->commits / WARMUP_PART * phase->params->batch * WARMUP_PART;
     rc = warm_up(&run, &kind_overwrite, result);
     if (rc)
         return rc;
     run.planned = planned;
-    run.per_commit = true;
     get_ready(&run);
     rc = run_ops(&run, &kind_overwrite);
     sb_recorder_end(phase->recorder);

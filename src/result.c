@@ -145,6 +145,10 @@ static const struct {
     {"file_allocated_bytes", "files", "allocated_bytes"},
     {"file_apparent_bytes", "files", "apparent_bytes"},
     {"write_bytes", "usage", "write_bytes"},
+    {"latency_p50_ns", "latency", "p50_ns"},
+    {"latency_p99_ns", "latency", "p99_ns"},
+    {"latency_p999_ns", "latency", "p999_ns"},
+    {"latency_max_ns", "latency", "max_ns"},
 };
 
 static void summarise_member(json_t *summary, const json_t *repeats, size_t which)
