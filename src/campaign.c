@@ -11,6 +11,7 @@
 #include "mem.h"
 #include "permutation.h"
 #include "progress.h"
+#include "resume.h"
 #include "runner.h"
 #include "store.h"
 #include "units.h"
@@ -278,6 +279,10 @@ static int run_block(struct campaign *c, uint64_t block)
             c->progress.planned -= !c->plan->chains[index].na_reason;
             continue;
         }
+        if (c->request->resumed && sb_resume_has(c->result, &c->plan->chains[index], block)) {
+            c->progress.planned--;
+            continue;
+        }
         if (!fits(c, &c->states[index])) {
             c->ended_by = "time-limit";
             return 0;
@@ -384,6 +389,8 @@ int sb_campaign_run(const struct sb_campaign_request *request, struct sb_result 
     c.states = sb_alloc(c.plan->chain_count, sizeof(*c.states));
     sb_progress_init(&c.progress, sb_plan_runnable(c.plan) * c.plan->repeats, request->quiet);
     rc = sb_result_create(resultp, c.plan, request->out_path, request->command);
+    if (!rc && request->resumed)
+        rc = sb_resume_repeats(resultp, request->resumed);
     if (!rc)
         rc = make_work_dirs(&c);
     if (!rc)

@@ -14,6 +14,7 @@ struct sb_campaign_request {
     const char *out_path;
     char *const *command; /* for the result: argv */
     bool quiet;
+    const json_t *resumed; /* a document whose repeats are taken over (resume.h), or NULL */
 };
 
 /* Runs the plan and writes the result; *resultp is filled in also when an error ends the campaign

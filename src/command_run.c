@@ -7,10 +7,12 @@
 #include "command.h"
 #include "jsonx.h"
 #include "mem.h"
+#include "resume.h"
 #include "runner.h"
 #include "table.h"
 #include "units.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +30,7 @@ enum {
     OPT_JSON,
     OPT_DRY_RUN,
     OPT_QUIET,
+    OPT_RESUME,
     OPT_HELP,
     OPT_COUNT
 };
@@ -43,6 +46,7 @@ static const struct option own_options[] = {
     [OPT_JSON] = {"json", required_argument, NULL, 1},
     [OPT_DRY_RUN] = {"dry-run", no_argument, NULL, 1},
     [OPT_QUIET] = {"quiet", no_argument, NULL, 1},
+    [OPT_RESUME] = {"resume", required_argument, NULL, 1},
     [OPT_HELP] = {"help", no_argument, NULL, 1},
 };
 
@@ -52,6 +56,8 @@ struct options {
     char **param_names; /* "phase-limit": owned, as getopt borrows them */
     struct option *table;
     char *out;
+    const char *resume;
+    char *aside; /* the partial file that is resumed, while it is done */
     bool json, dry_run, quiet, help;
 };
 
@@ -162,6 +168,9 @@ static int parse_own(struct options *o, int option, const char *value)
         return o->json ? 0
                        : sb_error_set(SB_ERR_UNSUPPORTED, 0,
                                       "--json takes '-'; for a file use --out=%s", value);
+    case OPT_RESUME:
+        o->resume = value;
+        return 0;
     case OPT_DRY_RUN:
         o->dry_run = true;
         return 0;
@@ -207,6 +216,7 @@ static void release(struct options *o)
     free(o->table);
     free(o->dirs);
     free(o->out);
+    free(o->aside);
     sb_layer_release(&o->request.set);
 }
 
@@ -328,10 +338,13 @@ static void leave_partial(const struct sb_result *result)
 }
 
 static int run_plan(struct options *o, const struct sb_plan *plan,
-                    const struct sb_registry *registry, char **argv)
+                    const struct sb_registry *registry, const json_t *resumed, char **command)
 {
-    struct sb_campaign_request request = {
-        .plan = plan, .registry = registry, .command = argv, .quiet = o->quiet};
+    struct sb_campaign_request request = {.plan = plan,
+                                          .registry = registry,
+                                          .command = command,
+                                          .quiet = o->quiet,
+                                          .resumed = resumed};
     struct sb_result result = {.partial_fd = -1};
     int status;
 
@@ -345,18 +358,106 @@ static int run_plan(struct options *o, const struct sb_plan *plan,
         if (result.partial_fd >= 0)
             leave_partial(&result);
     } else {
+        if (o->aside)
+            (void)unlink(o->aside);
         status = show(o, &result);
     }
     sb_result_release(&result);
     return status;
 }
 
-int sb_command_run(int argc, char **argv)
+/* A partial file makes room for that of the campaign that goes on, and is removed once that has
+ * written its result. */
+static int set_partial_aside(struct options *old, const struct options *o)
 {
-    struct options o = {0};
+    static const char ending[] = ".partial";
+    size_t bytes = strlen(o->resume);
+
+    if (bytes < sizeof(ending) || strcmp(o->resume + bytes - sizeof(ending) + 1, ending) != 0)
+        return 0;
+    if (!o->out)
+        old->out[bytes - sizeof(ending) + 1] = '\0';
+    if (o->dry_run)
+        return 0;
+    old->aside = sb_format("%s.resumed", o->resume);
+    if (rename(o->resume, old->aside))
+        return sb_error_errno(errno, "cannot rename %s", o->resume);
+    return 0;
+}
+
+/* The options of the campaign that is resumed take the place of those given now. `wordsp` holds the
+ * strings that they point to. */
+static int parse_resumed(struct options *o, json_t **documentp, char ***wordsp)
+{
+    struct options old = {0};
+    const json_t *command;
+    size_t count;
+
+    if (o->request.suite_count || o->request.drivers || o->request.scenarios ||
+        o->request.set.count || o->request.dir_count)
+        return sb_error_set(SB_ERR_UNSUPPORTED, 0,
+                            "--resume takes no suite and no parameters: those of the file hold");
+    if (sb_resume_load(o->resume, documentp))
+        return sb_error_last()->code;
+    command = json_object_get(*documentp, "command");
+    count = json_array_size(command);
+    *wordsp = sb_alloc(count + 1, sizeof(**wordsp));
+    for (size_t i = 0; i < count; i++) {
+        const char *word = json_string_value(json_array_get(command, i));
+
+        (*wordsp)[i] = sb_format("%s", word ? word : "");
+    }
+    if (parse(&old, (int)count, *wordsp)) {
+        release(&old);
+        return sb_error_set(SB_ERR_UNSUPPORTED, 0, "%s: its command cannot be read", o->resume);
+    }
+    old.quiet = o->quiet;
+    old.json = o->json;
+    old.dry_run = o->dry_run;
+    free(old.out);
+    old.out = sb_format("%s", o->out ? o->out : o->resume);
+    if (set_partial_aside(&old, o))
+        return sb_error_last()->code;
+    old.request.seed = sb_json_get_u64(*documentp, "seed", 0);
+    release(o);
+    *o = old;
+    return 0;
+}
+
+static void free_words(char **words)
+{
+    for (char **word = words; word && *word; word++)
+        free(*word);
+    free(words);
+}
+
+static int run_or_show(struct options *o, const json_t *resumed, char **command)
+{
     struct sb_registry registry = {0};
     struct sb_plan plan = {0};
     int status = SB_EXIT_OK;
+
+    sb_registry_load(&registry);
+    for (size_t i = 0; i < registry.rejection_count; i++)
+        (void)fprintf(stderr, "storebench: %s: %s\n", registry.rejections[i].module_path,
+                      registry.rejections[i].reason);
+    if (sb_plan_build(&plan, &o->request, &registry))
+        status = sb_complain();
+    else if (o->dry_run)
+        print_plan(&plan);
+    else
+        status = run_plan(o, &plan, &registry, resumed, command);
+    sb_plan_release(&plan);
+    sb_registry_release(&registry);
+    return status;
+}
+
+int sb_command_run(int argc, char **argv)
+{
+    struct options o = {0};
+    json_t *resumed = NULL;
+    char **words = NULL;
+    int status = SB_EXIT_USAGE;
 
     if (parse(&o, argc, argv)) {
         release(&o);
@@ -364,21 +465,14 @@ int sb_command_run(int argc, char **argv)
     }
     if (o.help) {
         sb_help_run(stdout);
-        release(&o);
-        return SB_EXIT_OK;
+        status = SB_EXIT_OK;
+    } else if (o.resume && parse_resumed(&o, &resumed, &words)) {
+        (void)sb_complain();
+    } else {
+        status = run_or_show(&o, resumed, words ? words : argv);
     }
-    sb_registry_load(&registry);
-    for (size_t i = 0; i < registry.rejection_count; i++)
-        (void)fprintf(stderr, "storebench: %s: %s\n", registry.rejections[i].module_path,
-                      registry.rejections[i].reason);
-    if (sb_plan_build(&plan, &o.request, &registry))
-        status = sb_complain();
-    else if (o.dry_run)
-        print_plan(&plan);
-    else
-        status = run_plan(&o, &plan, &registry, argv);
-    sb_plan_release(&plan);
-    sb_registry_release(&registry);
+    json_decref(resumed);
     release(&o);
+    free_words(words);
     return status;
 }
