@@ -8,13 +8,14 @@
  * that their regions live on the heap and not in files that the kernel writes back.
  *
  * Levels. `none` and `cdb` keep changed pages in the cache; what reaches the file before a sync is
- * whatever was evicted, in no useful order. At `power` they call DB->sync in every commit: each
- * commit is on the device before it returns, but a crash inside a later sync or eviction can tear
- * a page split and with it acknowledged records, and there is no log to repair that. A kill at any
- * moment is what `process` is about, so they refuse it, and `power` carries a note. `txn` is a
- * write-ahead log, atomic at each level: commits stay in the log buffer (DB_TXN_NOSYNC), are
- * written to the log (DB_TXN_WRITE_NOSYNC), or written and flushed (the library's default). After
- * a crash the environment is opened with DB_RECOVER.
+ * whatever was evicted, in no useful order, and there is no log to repair it. So they keep level
+ * `none` only. A DB->sync in every commit puts each on the device, but writes the pages of a split
+ * one by one: killed between two such writes, a hash lost 35 of 130 acknowledged records and a
+ * B+tree could not read 16 of 262. The option sync=on does that at level none, for those who want
+ * its price; `process` and `power` refuse both environments. `txn` is a write-ahead log and atomic
+ * at each level: a commit stays in the log buffer (DB_TXN_NOSYNC), is written to the log
+ * (DB_TXN_WRITE_NOSYNC), or written and flushed (the library's default). After a crash the
+ * environment is opened with DB_RECOVER.
  *
  * Checkpoints are the application's duty. The committing session takes one when the log has grown
  * by `checkpoint` bytes (64 MiB) since the last, inside the measured time, and the driver takes one
@@ -46,8 +47,10 @@ enum { PAGE_BYTES_MIN = 512, PAGE_BYTES_MAX = 64 * KIB, PAGE_BYTES_DEFAULT_MAX =
 enum { CHECKPOINT_BYTES = 64 * MIB, CHECKPOINT_PROBES = 16, LOG_RECORD_BYTES = 128 };
 enum { BUFFER_BYTES_MIN = 4 * KIB, TEXT_BYTES = 256, LOCK_TABLE_MAX = 1 << 20 };
 
-/* The library adds a quarter to caches smaller than this (DB_ENV->set_cachesize, API reference). */
+/* The library adds a quarter to caches smaller than this (DB_ENV->set_cachesize, API reference),
+ * and room for the heads of its hash chains, two pages. */
 static const uint64_t cache_raised_below_bytes = 500ull * MIB;
+enum { CACHE_HEADS_BYTES = 8 * KIB, CACHE_BYTES_SMALL = 64 * KIB };
 
 /* Programmer's reference, "Hash access method specific configuration": pages have a header of 32
  * bytes and a pair costs 8 more than its data. What is longer than a quarter of a page goes to
@@ -59,8 +62,8 @@ enum { HASH_PAGE_OVERHEAD = 32, HASH_PAIR_OVERHEAD = 8, HASH_OFFPAGE_PAIR_BYTES 
 enum { TUNED_LOG_BUFFER_BYTES = 1 * MIB };
 
 struct bdb_options {
-    int64_t env, locks, page_bytes, checkpoint_bytes, log_buffer_bytes, log_dsync;
-    int64_t minkey, ffactor;
+    int64_t env, sync, page_bytes, minkey, ffactor;
+    int64_t checkpoint_bytes, log_buffer_bytes, log_dsync, locks; /* of env=txn */
 };
 
 struct sb_store {
@@ -70,7 +73,7 @@ struct sb_store {
     enum env_choice mode;
     bool shared;               /* more than one session */
     bool locks;                /* transactions lock pages */
-    bool flush;                /* no log: a commit is a DB->sync */
+    bool flush;                /* sync=on: a commit is a DB->sync */
     uint32_t checkpoint_kib;   /* log written between two checkpoints; 0: none in commits */
     uint64_t probe_bytes;      /* written by a session before it asks whether one is due */
     pthread_mutex_t writer;    /* with `shared` and `locks`: held from begin to commit */
@@ -180,29 +183,33 @@ static int choose_mode(const struct sb_open *args, struct sb_store *store)
     if (store->mode == ENV_AUTO)
         store->mode = args->level == SB_LEVEL_NONE ? ENV_NONE : ENV_TXN;
     if (store->mode == ENV_TXN) {
+        if (options->sync)
+            return refuse(args, "sync needs env=none or env=cdb; env=txn syncs at level power");
         store->locks =
             options->locks == LOCKS_ON || (options->locks == LOCKS_AUTO && store->shared);
         return 0;
     }
-    if (args->level == SB_LEVEL_PROCESS)
-        return refuse(args, "without a log a kill can damage the file, so env=none and env=cdb "
-                            "cannot keep level process; use env=txn");
+    if (args->level != SB_LEVEL_NONE)
+        return refuse(args, "without a log a crash can damage the file, so env=none and env=cdb "
+                            "keep level none only; use env=txn");
     if (is_set(options->checkpoint_bytes) || is_set(options->log_buffer_bytes) ||
         is_set(options->log_dsync) || options->locks != LOCKS_AUTO)
         return refuse(args, "checkpoint, log_buffer, log_dsync and locks need env=txn, which is "
                             "automatic at levels process and power only");
-    store->flush = args->level == SB_LEVEL_POWER;
+    store->flush = options->sync == 1;
     return 0;
 }
 
 /* What to pass so that the cache is as large as the budget, or 0 for the library's default. */
 static uint64_t cache_bytes(const struct sb_open *args)
 {
-    uint64_t reduced_bytes = args->cache_bytes / 5 * 4;
+    uint64_t bytes = args->cache_bytes;
 
     if (args->profile == SB_PROFILE_DEFAULT)
         return 0;
-    return reduced_bytes < cache_raised_below_bytes ? reduced_bytes : args->cache_bytes;
+    if (bytes / 5 * 4 >= cache_raised_below_bytes)
+        return bytes;
+    return (bytes > CACHE_BYTES_SMALL ? bytes - CACHE_HEADS_BYTES : bytes) / 5 * 4;
 }
 
 static int set_cache(const struct sb_open *args, struct sb_store *store)
@@ -438,11 +445,11 @@ static void describe_log(const struct sb_open *args, struct sb_store *store)
     (void)env->get_lg_bsize(env, &buffer_bytes);
     (void)env->get_lg_max(env, &file_bytes);
     (void)env->log_get_config(env, DB_LOG_DSYNC, &dsync);
-    host->effective(args->report, SB_READ_BACK, "log_buffer_bytes", "%u", buffer_bytes);
-    host->effective(args->report, SB_READ_BACK, "log_file_bytes", "%u", file_bytes);
+    host->effective(args->report, SB_READ_BACK, "log_buffer", "%u", buffer_bytes);
+    host->effective(args->report, SB_READ_BACK, "log_file", "%u", file_bytes);
     host->effective(args->report, SB_READ_BACK, "log_dsync", dsync ? "on" : "off");
     host->effective(args->report, SB_REQUESTED, "locks", store->locks ? "on" : "off");
-    host->effective(args->report, SB_REQUESTED, "checkpoint_bytes", "%llu",
+    host->effective(args->report, SB_REQUESTED, "checkpoint", "%llu",
                     (unsigned long long)store->checkpoint_kib * KIB);
 }
 
@@ -458,8 +465,9 @@ static void describe_caps(const struct sb_open *args, const struct sb_store *sto
     else if (store->shared && !store->locks)
         host->lacks(args->report, SB_CAP_WRITERS);
     if (store->flush)
-        host->note(args->report, "Each commit is one DB->sync, which is not atomic: a crash inside "
-                                 "it can damage the file, and there is no log to repair it.");
+        host->note(args->report,
+                   "Each commit is one DB->sync, which keeps no level: a crash inside "
+                   "it can damage the file, and there is no log to repair it.");
     if (store->mode == ENV_TXN && args->level == SB_LEVEL_POWER && !stat(args->dir, &st) &&
         page > (uint64_t)st.st_blksize)
         host->note(args->report, "Pages are larger than the file system's blocks: a loss of power "
@@ -479,8 +487,11 @@ static void describe(const struct sb_open *args, struct sb_store *store)
         (void)store->db->get_cachesize(store->db, &gib, &bytes, &regions);
     host->effective(args->report, SB_REQUESTED, "env", "%s", env_names[store->mode]);
     host->effective(args->report, SB_REQUESTED, "commit", "%s", commit_name(args, store));
-    host->effective(args->report, SB_READ_BACK, "page_bytes", "%u", page);
-    host->effective(args->report, SB_READ_BACK, "cache_bytes", "%llu",
+    host->effective(args->report, SB_READ_BACK, "page", "%u", page);
+    if (cache_bytes(args))
+        host->effective(args->report, SB_REQUESTED, "cache_requested", "%llu",
+                        (unsigned long long)cache_bytes(args));
+    host->effective(args->report, SB_READ_BACK, "cache", "%llu",
                     (unsigned long long)gib * GIB + bytes);
     if (args->driver->variant == DB_HASH) {
         (void)store->db->get_h_ffactor(store->db, &value);
@@ -1038,6 +1049,9 @@ static const struct sb_option bdb_options_table[] = {
     {"env", SB_OPTION_ENUM, NULL, "auto", 0, 0, "auto|none|cdb|txn",
      "plain handle, Concurrent Data Store or transactions; auto: the cheapest for the level",
      offsetof(struct bdb_options, env)},
+    {"sync", SB_OPTION_BOOL, NULL, "off", 0, 1, NULL,
+     "env=none, env=cdb: DB->sync in every commit; keeps no level, see the notes",
+     offsetof(struct bdb_options, sync)},
     {"page", SB_OPTION_SIZE, "bytes", NULL, PAGE_BYTES_MIN, PAGE_BYTES_MAX, NULL,
      "page size, a power of two; default: the file system's block",
      offsetof(struct bdb_options, page_bytes)},

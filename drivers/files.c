@@ -31,6 +31,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <linux/magic.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -39,6 +40,7 @@
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -299,7 +301,8 @@ static int open_flags(const struct sb_store *store)
 }
 
 /* An old file is cut only when it is longer than the new value: to cut every file to nothing would
- * free its blocks to allocate them again, and ext4 would start to write them out at close. */
+ * free its blocks to allocate them again, and ext4 would start to write them out at close, which
+ * makes an overwrite of 100 bytes ten times as slow. */
 static int put_in_place(const struct sb_store *store, const struct place *place,
                         struct sb_slice value)
 {
@@ -801,6 +804,22 @@ static int check_options(const struct sb_open *args)
     return 0;
 }
 
+/* Two habits of ext4 that change how figures read. It gives out no inode that was freed in the last
+ * minute (five, if its block is still dirty) and passes over all of them in search of another: a
+ * profile of inserts after the removal of an earlier store shows most of the time there. */
+static void describe_ext4(const struct sb_open *args, const struct sb_store *store)
+{
+    struct statfs fs;
+
+    if (fstatfs(store->dir_fd, &fs) || fs.f_type != EXT4_SUPER_MAGIC)
+        return;
+    args->host->note(args->report, "ext4 does not reuse inodes freed in the last minutes: inserts "
+                                   "soon after many files were removed are several times slower.");
+    if (store->rename && store->level != SB_LEVEL_POWER)
+        args->host->note(args->report, "ext4 starts to write a file out when it is renamed over "
+                                       "another: overwrites cost more than inserts.");
+}
+
 static void describe(const struct sb_open *args, const struct sb_store *store)
 {
     static const char *const ios[] = {"posix", "stdio", "mmap"};
@@ -824,9 +843,7 @@ static void describe(const struct sb_open *args, const struct sb_store *store)
     host->note(report, "Plain files have no cache of their own: page cache, uncapped.");
     if (store->level != SB_LEVEL_POWER)
         host->note(report, "A sync flushes the whole file system (syncfs).");
-    if (store->rename && store->level != SB_LEVEL_POWER)
-        host->note(report, "ext4 starts to write a file out when it is renamed over another: "
-                           "overwrites cost more than inserts.");
+    describe_ext4(args, store);
 }
 
 static void release(struct sb_store *store)

@@ -2,15 +2,16 @@
  *
  * gdbm.c -- GNU dbm: an extendible hash in one file (driver `gdbm`).
  *
- * Levels. A store is in the file, through the mapping or write(2), when gdbm_store returns, so it
- * survives the death of the process: `none` and `process` are the same mode and `none` keeps
- * `process`. A kill inside a store can leave a file whose every read fails until gdbm_recover has
- * rebuilt it; mode SB_RECOVER calls it. `power` is one gdbm_sync in each commit. The flag GDBM_SYNC
- * is not offered: it flushes only when the header or the directory has changed. Nothing is atomic:
- * a kill can tear the record that was being written, and a loss of power inside a sync can leave
- * any mixture of old and new blocks. gdbm_failure_atomic would help only where the file system can
- * clone files, and is not offered. Nor is a limit of the map's size: beyond it gdbm_sync flushes
- * the current window only.
+ * Levels: `none` only. A store is in the file, through the mapping or write(2), when gdbm_store
+ * returns, but not in an order that survives a kill. An overwrite frees the old record before it
+ * places the new one, mostly on the same bytes, and the bucket that says how many follows later: a
+ * kill between them tears or loses the acknowledged record, and it can damage others, with or
+ * without the map. gdbm_recover rebuilds a file whose every read fails, and SB_RECOVER calls it,
+ * but it cannot bring those back: in loops of kills during puts, overwrites and deletes one or two
+ * in a hundred lost acknowledged data, also with gdbm_sync in every commit. The option sync=on does
+ * that at level none, for those who want its price. The flag GDBM_SYNC is not offered: it flushes
+ * only when the header or the directory has changed. gdbm_failure_atomic would keep `power`, but
+ * only where the file system can clone files, and is not offered.
  *
  * The library has no locks between threads: one session works at a time.
  */
@@ -32,13 +33,13 @@ enum { BLOCK_BYTES_MIN = 512, BLOCK_BYTES_MAX = 1 << 20, CACHE_BUCKETS_MIN = 4 }
 enum { TEXT_BYTES = 256 };
 
 struct gdbm_options {
-    int64_t block_bytes, mmap, preread, coalesce, centfree;
+    int64_t sync, block_bytes, mmap, preread, coalesce, centfree;
 };
 
 struct sb_store {
     const struct sb_host *host;
     GDBM_FILE file;
-    bool flush; /* level power */
+    bool flush; /* sync=on */
 };
 
 struct sb_session {
@@ -135,8 +136,6 @@ static int recover(const struct sb_open *args, struct sb_store *store)
     if (result.failed_keys || result.failed_buckets)
         store->host->note(args->report, "gdbm_recover gave up %zu records and %zu buckets.",
                           result.failed_keys, result.failed_buckets);
-    if (store->flush && gdbm_sync(store->file))
-        return fail_call(store->host, store->file, "gdbm_sync");
     return 0;
 }
 
@@ -190,8 +189,7 @@ static void describe(const struct sb_open *args, struct sb_store *store)
     size_t buckets = 0;
 
     (void)gdbm_setopt(store->file, GDBM_GETCACHESIZE, &buckets, sizeof(buckets));
-    host->effective(args->report, SB_READ_BACK, "block_bytes", "%d",
-                    get_int(store, GDBM_GETBLOCKSIZE));
+    host->effective(args->report, SB_READ_BACK, "block", "%d", get_int(store, GDBM_GETBLOCKSIZE));
     host->effective(args->report, SB_READ_BACK, "bucket_records", "%d",
                     get_int(store, GDBM_GETBUCKETSIZE));
     host->effective(args->report, SB_READ_BACK, "cache_buckets", "%zu", buckets);
@@ -205,8 +203,9 @@ static void describe(const struct sb_open *args, struct sb_store *store)
     host->effective(args->report, SB_REQUESTED, "centfree", "%s", options->centfree ? "on" : "off");
     host->effective(args->report, SB_REQUESTED, "commit", "%s",
                     store->flush ? "gdbm_sync" : "nothing");
-    if (args->level == SB_LEVEL_NONE)
-        host->keeps(args->report, SB_LEVEL_PROCESS);
+    if (store->flush)
+        host->note(args->report, "Each commit is one gdbm_sync, which keeps no level: a crash "
+                                 "inside it can damage records that were acknowledged.");
     host->note(
         args->report, "%s",
         get_int(store, GDBM_GETMMAP)
@@ -215,35 +214,43 @@ static void describe(const struct sb_open *args, struct sb_store *store)
             : "The cache holds buckets; the records are read through the page cache.");
 }
 
-static int store_open(const struct sb_open *args, struct sb_store **storep)
+static int prepare(const struct sb_open *args, struct sb_store *store)
 {
-    struct sb_store *store = calloc(1, sizeof(*store));
-    int rc;
+    int rc = 0;
 
-    if (!store)
-        return args->host->fail(SB_ERR_NOMEM, 0, "gdbm: out of memory");
-    store->host = args->host;
-    store->flush = args->level == SB_LEVEL_POWER;
-    rc = open_file(args, args->mode == SB_CREATE ? GDBM_NEWDB : GDBM_WRITER, &store->file);
-    if (rc)
-        goto out;
     if (args->mode == SB_RECOVER)
         rc = recover(args, store);
     else if (gdbm_needs_recovery(store->file))
         rc = args->host->fail(SB_ERR_CORRUPT, GDBM_NEED_RECOVERY, "gdbm_open: %s",
                               gdbm_strerror(GDBM_NEED_RECOVERY));
+    return rc ? rc : set_options(args, store);
+}
+
+static int store_open(const struct sb_open *args, struct sb_store **storep)
+{
+    const struct gdbm_options *options = args->options;
+    struct sb_store *store;
+    int rc;
+
+    if (args->level != SB_LEVEL_NONE)
+        return args->host->fail(SB_ERR_UNSUPPORTED, 0, "gdbm: keeps level none only");
+    store = calloc(1, sizeof(*store));
+    if (!store)
+        return args->host->fail(SB_ERR_NOMEM, 0, "gdbm: out of memory");
+    store->host = args->host;
+    store->flush = options->sync == 1;
+    rc = open_file(args, args->mode == SB_CREATE ? GDBM_NEWDB : GDBM_WRITER, &store->file);
     if (!rc)
-        rc = set_options(args, store);
-    if (rc)
-        goto out;
+        rc = prepare(args, store);
+    if (rc) {
+        if (store->file)
+            (void)gdbm_close(store->file);
+        free(store);
+        return rc;
+    }
     describe(args, store);
     *storep = store;
     return 0;
-out:
-    if (store->file)
-        (void)gdbm_close(store->file);
-    free(store);
-    return rc;
 }
 
 static int store_close(struct sb_store *store)
@@ -522,6 +529,9 @@ static int tool(const struct sb_open *args, const char *verb)
 /* ---- the tables ---------------------------------------------------------------------------- */
 
 static const struct sb_option options_table[] = {
+    {"sync", SB_OPTION_BOOL, NULL, "off", 0, 1, NULL,
+     "gdbm_sync in every commit; keeps no level, see the notes",
+     offsetof(struct gdbm_options, sync)},
     {"block", SB_OPTION_SIZE, "bytes", NULL, BLOCK_BYTES_MIN, BLOCK_BYTES_MAX, NULL,
      "size of a bucket, a power of two; default: the file system's block",
      offsetof(struct gdbm_options, block_bytes)},
@@ -543,7 +553,7 @@ static const struct sb_driver gdbm_drivers[] = {
         .summary = "GNU dbm: extendible hash in one file",
         .caps = SB_CAP_OWN_WRITES | SB_CAP_PERSISTENT | SB_CAP_CACHE | SB_CAP_DELETE_MISS |
                 SB_CAP_RECOVERY,
-        .levels = SB_LEVELS_ALL,
+        .levels = SB_LEVEL_BIT(SB_LEVEL_NONE),
         .key_bytes_max = KEY_BYTES_MAX,
         .value_bytes_max = VALUE_BYTES_MAX,
         .options = options_table,
