@@ -7,6 +7,7 @@
 
 #include "calibrate.h"
 #include "clock.h"
+#include "count.h"
 #include "jsonx.h"
 #include "mem.h"
 #include "permutation.h"
@@ -306,6 +307,42 @@ static int run_blocks(struct campaign *c)
     return rc;
 }
 
+/* One counting repeat of each chain that a timed one could run. */
+static int count_chain(struct campaign *c, size_t index)
+{
+    const struct sb_chain *chain = &c->plan->chains[index];
+    char *dir = sb_format("%s/%zu-count", work_dir_of(c, chain), index);
+    char *preload = preload_path(chain->spec);
+    struct sb_count count = {.chain = chain,
+                             .result = c->result,
+                             .progress = &c->progress,
+                             .preload = preload,
+                             .dir = dir,
+                             .seed = c->plan->seed};
+    int rc = sb_count_chain(&count);
+
+    free(preload);
+    free(dir);
+    return rc;
+}
+
+static int run_counts(struct campaign *c)
+{
+    int rc = 0;
+
+    for (size_t i = 0; c->plan->count && i < c->plan->chain_count && !rc; i++) {
+        if (sb_stop_signal)
+            break;
+        if (c->plan->chains[i].na_reason || c->states[i].given_up)
+            c->progress.planned -= !c->plan->chains[i].na_reason;
+        else if (!fits(c, &c->states[i]))
+            rc = sb_count_not_run(c->result, &c->plan->chains[i], "the time limit was reached");
+        else
+            rc = count_chain(c, i);
+    }
+    return rc;
+}
+
 /* ---- before and after --------------------------------------------------------------------- */
 
 static int make_work_dirs(struct campaign *c)
@@ -387,7 +424,8 @@ int sb_campaign_run(const struct sb_campaign_request *request, struct sb_result 
 
     catch_signals();
     c.states = sb_alloc(c.plan->chain_count, sizeof(*c.states));
-    sb_progress_init(&c.progress, sb_plan_runnable(c.plan) * c.plan->repeats, request->quiet);
+    sb_progress_init(&c.progress, sb_plan_runnable(c.plan) * (c.plan->repeats + c.plan->count),
+                     request->quiet);
     rc = sb_result_create(resultp, c.plan, request->out_path, request->command);
     if (!rc && request->resumed)
         rc = sb_resume_repeats(resultp, request->resumed);
@@ -397,6 +435,8 @@ int sb_campaign_run(const struct sb_campaign_request *request, struct sb_result 
         rc = calibrate(&c, "before");
     if (!rc)
         rc = run_blocks(&c);
+    if (!rc)
+        rc = run_counts(&c);
     if (!rc)
         rc = calibrate(&c, "after");
     sb_progress_clear(&c.progress);

@@ -12,12 +12,23 @@ static int corrupt(const char *what, uint64_t id, size_t at, size_t of)
                         what, at, of);
 }
 
+/* Bytes at the start that are the same. */
+static size_t same_bytes(struct sb_slice a, struct sb_slice b)
+{
+    const char *x = a.data, *y = b.data;
+    size_t same = 0;
+
+    while (same < a.size_bytes && x[same] == y[same])
+        same++;
+    return same;
+}
+
 /* Reads one slot again. 0 if it is right this time. */
 static int explain_slot(struct sb_span *span, size_t slot)
 {
     const struct sb_ring *ring = span->ring;
     struct sb_slice value = {NULL, 0};
-    size_t good;
+    size_t good, expected_bytes;
     int rc = sb_store_get(span->handle, span->session, ring->keys[slot], &value);
 
     if (rc == SB_NOTFOUND)
@@ -25,11 +36,13 @@ static int explain_slot(struct sb_span *span, size_t slot)
                             ring->ids[slot]);
     if (rc)
         return rc;
-    if (value.size_bytes != ring->value_bytes)
+    expected_bytes = ring->own_values ? ring->values[slot].size_bytes : ring->value_bytes;
+    if (value.size_bytes != expected_bytes)
         return sb_error_set(SB_ERR_CORRUPT, 0,
                             "wrong data: key %" PRIu64 " has a value of %zu bytes, not %zu",
-                            ring->ids[slot], value.size_bytes, ring->value_bytes);
-    good = sb_value_check(value.data, value.size_bytes, ring->seeds[slot]);
+                            ring->ids[slot], value.size_bytes, expected_bytes);
+    good = ring->own_values ? same_bytes(value, ring->values[slot])
+                            : sb_value_check(value.data, value.size_bytes, ring->seeds[slot]);
     if (good == value.size_bytes)
         return 0;
     return corrupt(good ? "has a torn value" : "has another value than was put", ring->ids[slot],
@@ -86,8 +99,7 @@ int sb_check_scan(struct sb_scan_check *check, const struct sb_span *span,
     for (size_t slot = 0; slot < span->done; slot++) {
         uint64_t id;
 
-        if (!sb_key_read(sb_ring_key_room(ring, slot), ring->key_bytes, &id) ||
-            id >= data->records || !sb_dataset_is_live(data, id))
+        if (!sb_dataset_find(data, ring->keys[slot], &id) || !sb_dataset_is_live(data, id))
             return sb_error_set(SB_ERR_CORRUPT, 0,
                                 "wrong data: record %" PRIu64 " of a scan should not be there",
                                 check->records);
@@ -95,8 +107,8 @@ int sb_check_scan(struct sb_scan_check *check, const struct sb_span *span,
             return sb_error_set(SB_ERR_CORRUPT, 0,
                                 "disorder: key %" PRIu64 " comes after key %" PRIu64, id,
                                 check->previous_id);
-        if (!span->keys_alone &&
-            !same_start(ring->seeds[slot], sb_dataset_value_seed(data, id), ring->value_bytes))
+        if (!span->keys_alone && !same_start(ring->seeds[slot], sb_dataset_value_seed(data, id),
+                                             ring->own_values ? 8 : ring->value_bytes))
             return corrupt("has another value than was put", id, 0, ring->value_bytes);
         check->started = true;
         check->previous_id = id;

@@ -23,6 +23,7 @@ enum {
     OPT_DRIVERS,
     OPT_SCENARIOS,
     OPT_REPEATS,
+    OPT_COUNT_CALLS,
     OPT_SEED,
     OPT_TIME_LIMIT,
     OPT_DIR,
@@ -39,6 +40,7 @@ static const struct option own_options[] = {
     [OPT_DRIVERS] = {"drivers", required_argument, NULL, 1},
     [OPT_SCENARIOS] = {"scenarios", required_argument, NULL, 1},
     [OPT_REPEATS] = {"repeats", required_argument, NULL, 1},
+    [OPT_COUNT_CALLS] = {"count", no_argument, NULL, 1},
     [OPT_SEED] = {"seed", required_argument, NULL, 1},
     [OPT_TIME_LIMIT] = {"time-limit", required_argument, NULL, 1},
     [OPT_DIR] = {"dir", required_argument, NULL, 1},
@@ -75,6 +77,7 @@ void sb_help_run(FILE *stream)
         "  --dir=PATH          where stores are made; repeatable (default: $STOREBENCH_DIR or "
         "/var/tmp)\n"
         "  --repeats=N         blocks of the campaign; each runs every chain once in random order\n"
+        "  --count             one more repeat of each chain, untimed, that counts system calls\n"
         "  --time-limit=T      of the campaign: no repeat starts that would end later\n"
         "  --seed=N            of data and order (default: a new one, recorded)\n\n"
         "Parameters (LIST allowed: one cell for each combination):\n",
@@ -168,6 +171,9 @@ static int parse_own(struct options *o, int option, const char *value)
         return o->json ? 0
                        : sb_error_set(SB_ERR_UNSUPPORTED, 0,
                                       "--json takes '-'; for a file use --out=%s", value);
+    case OPT_COUNT_CALLS:
+        r->count = true;
+        return 0;
     case OPT_RESUME:
         o->resume = value;
         return 0;

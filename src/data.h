@@ -73,4 +73,27 @@ static inline uint64_t sb_value_touch(const void *value, size_t value_bytes, uin
     return value_bytes ? difference | sb_value_short_line(line, value_bytes, seed) : difference;
 }
 
+/* For values that follow no formula: touches every line and folds the first word of each, in order,
+ * into one. */
+static inline uint64_t sb_value_signature(const void *value, size_t value_bytes)
+{
+    const unsigned char *line = value;
+    uint64_t signature = value_bytes;
+
+    while (value_bytes) {
+        uint64_t word = 0;
+
+        if (value_bytes >= sizeof(word))
+            word = sb_load64(line);
+        else
+            memcpy(&word, line, value_bytes);
+        signature = (signature << 5 | signature >> 59) ^ word;
+        if (value_bytes <= SB_LINE_BYTES)
+            break;
+        value_bytes -= SB_LINE_BYTES;
+        line += SB_LINE_BYTES;
+    }
+    return signature;
+}
+
 #endif

@@ -29,15 +29,15 @@ static void set_flags(struct sb_descriptors *descriptors, int64_t fd, unsigned f
     if (fd < 0 || fd >= DESCRIPTORS_MAX)
         return;
     if ((size_t)fd >= descriptors->count) {
-        size_t count = (size_t)fd + 64;
+        struct sb_descriptors grown = {.count = (size_t)fd * 2 + 64};
 
         if (!flags)
             return; /* what is beyond the end has none */
-        descriptors->flags = realloc(descriptors->flags, count);
-        if (!descriptors->flags)
-            abort();
-        memset(descriptors->flags + descriptors->count, 0, count - descriptors->count);
-        descriptors->count = count;
+        grown.flags = sb_alloc(grown.count, 1);
+        if (descriptors->count)
+            memcpy(grown.flags, descriptors->flags, descriptors->count);
+        free(descriptors->flags);
+        *descriptors = grown;
     }
     descriptors->flags[fd] = (uint8_t)flags;
 }
@@ -274,8 +274,8 @@ void sb_flushcount_begin(struct sb_flushcount *count)
 {
     uint64_t unseen = count->totals.unseen;
 
-    *count = (struct sb_flushcount){
-        .totals = {.valid = SB_FLUSH_TOTALS_VALID, .unseen = unseen}, .active = true};
+    *count = (struct sb_flushcount){.totals = {.valid = SB_FLUSH_TOTALS_VALID, .unseen = unseen},
+                                    .active = true};
 }
 
 void sb_flushcount_start(struct sb_flushcount *count)

@@ -49,9 +49,12 @@ json_t *sb_job_to_json(const struct sb_job *job)
     sb_json_text(document, "module_path", job->module_path);
     sb_json_text(document, "label", job->label);
     sb_json_text(document, "dir", job->dir);
+    if (job->keys_path)
+        sb_json_text(document, "keys_path", job->keys_path);
     sb_json_u64(document, "seed", job->seed);
     sb_json_u64(document, "overwrites", job->overwrites);
     sb_json_u64(document, "deletes", job->deletes);
+    sb_json_bool(document, "counting", job->counting);
     sb_json_take(document, "parameters", sb_params_to_json(&job->params));
     scenarios = sb_json_take(document, "scenarios", json_array());
     for (size_t i = 0; i < job->scenario_count; i++)
@@ -67,9 +70,11 @@ int sb_job_from_json(struct sb_job *job, const json_t *document)
         .module_path = sb_json_get_text(document, "module_path", NULL),
         .label = sb_json_get_text(document, "label", NULL),
         .dir = sb_json_get_text(document, "dir", NULL),
+        .keys_path = sb_json_get_text(document, "keys_path", NULL),
         .seed = sb_json_get_u64(document, "seed", 0),
         .overwrites = sb_json_get_u64(document, "overwrites", 0),
         .deletes = sb_json_get_u64(document, "deletes", 0),
+        .counting = sb_json_get_bool(document, "counting", false),
         .scenario_count = json_array_size(scenarios),
     };
     if (!job->module_path || !job->label || !job->dir || !job->scenario_count ||
@@ -85,7 +90,27 @@ int sb_job_from_json(struct sb_job *job, const json_t *document)
     return params_from_json(&job->params, json_object_get(document, "parameters"));
 }
 
-void sb_job_open_args(const struct sb_job *job, const struct sb_spec *spec, struct sb_open *args)
+int sb_job_open_keys(const struct sb_job *job, struct sb_keyfile *own)
+{
+    *own = (struct sb_keyfile){0};
+    return job->keys_path ? sb_keyfile_open(own, job->keys_path) : 0;
+}
+
+/* Bytes of all keys and values. */
+static uint64_t planned_bytes(const struct sb_params *p, const struct sb_keyfile *own)
+{
+    uint64_t key_bytes = p->records * p->key_bytes, value_bytes = p->records * p->value_bytes;
+
+    if (own && own->header) {
+        key_bytes = own->header->key_bytes_total;
+        if (own->header->has_values)
+            value_bytes = own->header->value_bytes_total;
+    }
+    return key_bytes + value_bytes;
+}
+
+void sb_job_open_args(const struct sb_job *job, const struct sb_spec *spec,
+                      const struct sb_keyfile *own, struct sb_open *args)
 {
     const struct sb_params *p = &job->params;
 
@@ -96,7 +121,7 @@ void sb_job_open_args(const struct sb_job *job, const struct sb_spec *spec, stru
         .profile = (enum sb_profile)p->profile,
         .options = spec->options,
         .expected_records = p->records,
-        .expected_bytes = p->records * (p->key_bytes + p->value_bytes),
+        .expected_bytes = planned_bytes(p, own),
         .batch_records = p->batch > p->load_batch ? p->batch : p->load_batch,
         .cache_bytes = spec->has_cache ? spec->cache_bytes : p->cache_bytes,
         .map_bytes = p->map_bytes,

@@ -7,7 +7,7 @@
 
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
-enum operation { PUT, APPEND, DELETE, MIXED, GET, GET_COPY, MISS };
+enum operation { PUT, APPEND, DELETE, MIXED, GET, GET_COPY, GET_OWN, MISS };
 
 /* ---- one operation ------------------------------------------------------------------------ */
 
@@ -22,7 +22,7 @@ ALWAYS_INLINE int delete_one(struct sb_span *span, size_t slot)
 ALWAYS_INLINE int put_one(struct sb_span *span, size_t slot)
 {
     return sb_store_put(span->handle, span->session, span->ring->keys[slot],
-                        sb_ring_value(span->ring, slot));
+                        span->ring->values[slot]);
 }
 
 ALWAYS_INLINE int get_one(struct sb_span *span, size_t slot, bool copy)
@@ -47,6 +47,27 @@ ALWAYS_INLINE int get_one(struct sb_span *span, size_t slot, bool copy)
     return 0;
 }
 
+/* The value is a user's own: it follows no formula. */
+ALWAYS_INLINE int get_own(struct sb_span *span, size_t slot)
+{
+    const struct sb_ring *ring = span->ring;
+    struct sb_slice value = {NULL, 0};
+    int rc = sb_store_get(span->handle, span->session, ring->keys[slot], &value);
+
+    if (SB_UNLIKELY(rc)) {
+        span->missing += rc == SB_NOTFOUND;
+        return rc < 0 ? rc : 0;
+    }
+    if (SB_UNLIKELY(value.size_bytes != ring->values[slot].size_bytes)) {
+        span->wrong++;
+        return 0;
+    }
+    if (span->copy)
+        value.data = memcpy(ring->copy, value.data, value.size_bytes);
+    span->wrong += sb_value_signature(value.data, value.size_bytes) != ring->seeds[slot];
+    return 0;
+}
+
 ALWAYS_INLINE int miss_one(struct sb_span *span, size_t slot)
 {
     struct sb_slice value = {NULL, 0};
@@ -63,7 +84,7 @@ ALWAYS_INLINE int do_one(struct sb_span *span, size_t slot, enum operation opera
         return put_one(span, slot);
     case APPEND:
         return sb_store_append(span->handle, span->session, span->ring->keys[slot],
-                               sb_ring_value(span->ring, slot));
+                               span->ring->values[slot]);
     case DELETE:
         return delete_one(span, slot);
     case MIXED:
@@ -72,6 +93,8 @@ ALWAYS_INLINE int do_one(struct sb_span *span, size_t slot, enum operation opera
         return get_one(span, slot, false);
     case GET_COPY:
         return get_one(span, slot, true);
+    case GET_OWN:
+        return get_own(span, slot);
     default:
         return miss_one(span, slot);
     }
@@ -172,6 +195,8 @@ int sb_span_mixed(struct sb_span *span)
 
 int sb_span_get(struct sb_span *span)
 {
+    if (span->ring->own_values)
+        return use(span, GET_OWN);
     return span->copy ? use(span, GET_COPY) : use(span, GET);
 }
 
@@ -195,13 +220,14 @@ ALWAYS_INLINE void keep_key(struct sb_span *span, size_t slot, struct sb_slice k
     struct sb_ring *ring = span->ring;
     char *kept = sb_ring_key_room(ring, slot);
 
-    if (SB_UNLIKELY(key.size_bytes != ring->key_bytes)) {
-        span->wrong++;
-        memset(kept, 0, ring->key_bytes); /* no key of ours: the check after the span sees it */
-    } else if (ring->key_bytes == 16) {
+    ring->keys[slot] = (struct sb_slice){kept, key.size_bytes};
+    if (ring->key_bytes == 16 && key.size_bytes == 16) {
         memcpy(kept, key.data, 16); /* a constant size is two moves */
-    } else {
-        memcpy(kept, key.data, ring->key_bytes);
+    } else if (key.size_bytes <= ring->key_bytes) {
+        memcpy(kept, key.data, key.size_bytes);
+    } else { /* none of ours: the check after the span sees it */
+        span->wrong++;
+        ring->keys[slot].size_bytes = 0;
     }
 }
 
@@ -212,6 +238,11 @@ ALWAYS_INLINE void keep_value(struct sb_span *span, size_t slot, struct sb_slice
     const void *bytes = value.data;
     uint64_t first = 0;
 
+    if (ring->own_values) { /* compared after the span, when it is known whose it is */
+        ring->values[slot].size_bytes = value.size_bytes;
+        ring->seeds[slot] = sb_value_signature(value.data, value.size_bytes);
+        return;
+    }
     if (SB_UNLIKELY(value.size_bytes != ring->value_bytes)) {
         span->wrong++;
         ring->seeds[slot] = 0;

@@ -8,6 +8,7 @@
 #include "nearest.h"
 #include "reopen.h"
 #include "repeat.h"
+#include "tracer.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -100,6 +101,8 @@ static int dispatch(int argc, char **argv)
     }
     if (strcmp(argv[1], "repeat-process") == 0)
         return sb_repeat_main();
+    if (strcmp(argv[1], "count-process") == 0)
+        return sb_tracer_main();
     if (strcmp(argv[1], "writer-process") == 0)
         return sb_reopen_writer_main();
     if (strcmp(argv[1], "--version") == 0)

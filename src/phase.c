@@ -113,7 +113,7 @@ static void prepare_get(struct run *run, size_t slot, uint64_t index)
 
 static void prepare_miss(struct run *run, size_t slot, uint64_t index)
 {
-    sb_ring_set_miss(run->phase->ring, slot, random_live(run, index));
+    sb_ring_set_miss(run->phase->ring, slot, run->phase->data, random_live(run, index));
 }
 
 static void prepare_delete(struct run *run, size_t slot, uint64_t index)
@@ -121,7 +121,7 @@ static void prepare_delete(struct run *run, size_t slot, uint64_t index)
     struct sb_dataset *data = run->phase->data;
 
     (void)index;
-    sb_ring_set_delete(run->phase->ring, slot,
+    sb_ring_set_delete(run->phase->ring, slot, data,
                        sb_permutation_at(&data->delete_order, data->deletes++));
 }
 
@@ -168,7 +168,7 @@ static void prepare_churn(struct run *run, size_t slot, uint64_t index)
     }
     id = sb_permutation_at(&data->overwrite_order, position);
     if (op == SB_OP_DELETE)
-        sb_ring_set_delete(run->phase->ring, slot, id);
+        sb_ring_set_delete(run->phase->ring, slot, data, id);
     else
         sb_ring_set_write(run->phase->ring, slot, data, id, 1 + data->overwrites / data->records);
 }
@@ -398,6 +398,7 @@ static int run_scan(struct run *run)
 
 static void take_result(const struct run *run, struct sb_phase_result *result)
 {
+    sb_counting_mark(SB_COUNTING_END); /* what may follow is off the record */
     result->ops = run->done;
     result->commits = run->span.commits;
     result->cut = run->cut;

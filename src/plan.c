@@ -314,6 +314,7 @@ static int load_suites(struct sb_plan *plan, const struct sb_plan_request *reque
         if (suite->repeats > plan->repeats)
             plan->repeats = suite->repeats;
         plan->time_limit_ns += suite->time_limit_ns;
+        plan->count = plan->count || suite->count;
     }
     plan->suite_description = sb_format("%s", plan->suites[0].description);
     return 0;
@@ -386,6 +387,7 @@ int sb_plan_build(struct sb_plan *plan, const struct sb_plan_request *request,
         plan->repeats = request->repeats;
     if (request->time_limit_ns)
         plan->time_limit_ns = request->time_limit_ns;
+    plan->count = plan->count || request->count;
     plan->seed = request->seed ? request->seed : new_seed();
     for (size_t i = 0; i < plan->suite_count && !rc; i++)
         for (size_t c = 0; c < plan->suites[i].chain_count && !rc; c++)

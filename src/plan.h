@@ -30,6 +30,7 @@ struct sb_plan {
     uint64_t seed;
     uint64_t repeats;
     uint64_t time_limit_ns; /* 0: none */
+    bool count;             /* one counting repeat of each chain after all blocks (count.h) */
     char **dirs;
     size_t dir_count;
     struct sb_spec *specs;
@@ -52,6 +53,7 @@ struct sb_plan_request {
     uint64_t repeats;       /* 0: the suite's */
     uint64_t time_limit_ns; /* 0: the suite's */
     uint64_t seed;          /* 0: a new one */
+    bool count;             /* false: the suite's */
 };
 
 /* Release the plan in any case. */

@@ -23,44 +23,54 @@ enum { WRITER_LIMIT_MS = 30000 };
 
 /* ---- the writer that dies ----------------------------------------------------------------- */
 
-static int open_for_writer(const struct sb_job *job, struct sb_registry *registry,
-                           struct sb_spec *spec, struct sb_store_handle *handle)
+/* What the writer holds: freed by its death. */
+struct writer {
+    struct sb_job job;
+    struct sb_registry registry;
+    struct sb_spec spec;
+    struct sb_keyfile own;
+    struct sb_store_handle handle;
+};
+
+static int open_for_writer(struct writer *w)
 {
     struct sb_open args;
-    int rc;
+    int rc = sb_job_open_keys(&w->job, &w->own);
 
-    sb_registry_load_module(registry, job->module_path);
-    rc = sb_spec_parse(spec, registry, job->label);
     if (rc)
         return rc;
-    sb_job_open_args(job, spec, &args);
+    sb_registry_load_module(&w->registry, w->job.module_path);
+    rc = sb_spec_parse(&w->spec, &w->registry, w->job.label);
+    if (rc)
+        return rc;
+    sb_job_open_args(&w->job, &w->spec, w->own.header ? &w->own : NULL, &args);
     args.mode = SB_REOPEN;
-    return sb_store_open(handle, spec->entry->driver, &args);
+    return sb_store_open(&w->handle, w->spec.entry->driver, &args);
 }
 
 /* Commits for ever. */
-static int write_until_killed(const struct sb_job *job, struct sb_store_handle *handle)
+static int write_until_killed(struct writer *w)
 {
     struct sb_dataset data;
     struct sb_ring ring;
-    struct sb_span span = {.handle = handle,
-                           .session = handle->session,
+    struct sb_span span = {.handle = &w->handle,
+                           .session = w->handle.session,
                            .ring = &ring,
                            .count = 1,
-                           .batch = job->params.batch};
+                           .batch = w->job.params.batch};
     bool told = false;
     int rc = 0;
 
-    sb_dataset_init(&data, &job->params, job->seed);
-    data.overwrites = job->overwrites;
-    data.deletes = job->deletes;
-    sb_ring_init(&ring, data.key_bytes, data.value_bytes);
+    sb_dataset_init(&data, &w->job.params, w->job.seed, w->own.header ? &w->own : NULL);
+    data.overwrites = w->job.overwrites;
+    data.deletes = w->job.deletes;
+    sb_ring_init(&ring, &data);
     for (uint64_t i = 0; !rc; i++) {
         uint64_t id = sb_dataset_live_at(&data, sb_mix64(i) % sb_dataset_live(&data));
 
         sb_ring_set_write(&ring, 0, &data, id, sb_dataset_version(&data, id));
         rc = sb_span_put(&span);
-        if (!rc && !told && span.commits >= job->params.commits) {
+        if (!rc && !told && span.commits >= w->job.params.commits) {
             told = true;
             if (write(STDOUT_FILENO, "r", 1) != 1)
                 break;
@@ -72,15 +82,12 @@ static int write_until_killed(const struct sb_job *job, struct sb_store_handle *
 int sb_reopen_writer_main(void)
 {
     json_t *document = json_loadf(stdin, 0, NULL);
-    struct sb_store_handle handle = {0};
-    struct sb_registry registry = {0};
-    struct sb_spec spec = {0};
-    struct sb_job job;
+    struct writer w = {.own = {0}};
 
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (!document || sb_job_from_json(&job, document))
+    if (!document || sb_job_from_json(&w.job, document))
         return 2;
-    if (open_for_writer(&job, &registry, &spec, &handle) || write_until_killed(&job, &handle))
+    if (open_for_writer(&w) || write_until_killed(&w))
         (void)fprintf(stderr, "storebench: %s\n", sb_error_last()->text);
     return 1; /* a writer that is not killed has failed */
 }

@@ -6,6 +6,7 @@
  */
 #include "repeat.h"
 
+#include "describe_counted.h"
 #include "describe_recorder.h"
 #include "diskuse.h"
 #include "job.h"
@@ -44,6 +45,7 @@ struct repeat {
     struct sb_spec spec;
     struct sb_open open_args;
     struct sb_store_handle handle;
+    struct sb_keyfile own; /* a user's keys, when the job has them */
     struct sb_dataset data;
     struct sb_ring ring;
     struct sb_recorder recorder;
@@ -106,12 +108,12 @@ static void get_ready(void *arg)
     r->memory_peak = (struct sb_memory){0};
     sb_usage_sample(&r->usage_before);
     r->doing_since_ns = sb_now_ns();
+    sb_counting_mark(SB_COUNTING_BEGIN);
 }
 
 static void hold_reserve(struct repeat *r)
 {
-    uint64_t record_bytes = r->data.key_bytes + r->data.value_bytes;
-    uint64_t wanted_bytes = reserve_bytes_min + r->data.records * record_bytes * RESERVE_FACTOR;
+    uint64_t wanted_bytes = reserve_bytes_min + r->open_args.expected_bytes * RESERVE_FACTOR;
 
     sb_reserve_hold(&r->reserve,
                     wanted_bytes < reserve_bytes_max ? wanted_bytes : reserve_bytes_max);
@@ -260,7 +262,7 @@ static int open_store(struct repeat *r)
 
     if (mkdir(r->job.dir, 0755))
         return sb_error_errno(errno, "cannot make %s", r->job.dir);
-    sb_job_open_args(&r->job, &r->spec, &r->open_args);
+    sb_job_open_args(&r->job, &r->spec, &r->own, &r->open_args);
     begin_ns = sb_now_ns();
     rc = sb_store_open(&r->handle, r->spec.entry->driver, &r->open_args);
     (void)step(r, "open_ns", begin_ns);
@@ -327,11 +329,39 @@ static void send_not_applicable(size_t index)
     send_scenario(index, repeat);
 }
 
+/* After a scenario that wrote: what the store has left to do, and what that writes. */
+static int settle_scenario(struct repeat *r, json_t *repeat)
+{
+    struct sb_usage before, after, used;
+    struct sb_settled settled;
+    int rc;
+
+    sb_usage_sample(&before);
+    rc = settle(r, &settled);
+    if (rc)
+        return rc;
+    sb_usage_sample(&after);
+    sb_usage_diff(&before, &after, &used);
+    sb_json_u64(repeat, "settle_ns", settled.settle_ns);
+    sb_json_bool(repeat, "did_not_settle", settled.did_not_settle);
+    if (used.io_readable)
+        sb_json_u64(repeat, "settle_write_bytes", used.write_bytes);
+    return 0;
+}
+
+static void put_counted(json_t *repeat, const struct sb_phase_result *result)
+{
+    struct sb_flush_totals totals;
+
+    if (sb_counting_fetch(&totals))
+        sb_describe_counted(sb_json_take(repeat, "counted", json_object()), &totals, result->ops,
+                            result->commits);
+}
+
 static int run_scenario(struct repeat *r, size_t index)
 {
     enum sb_scenario scenario = r->job.scenarios[index];
     struct sb_phase_result result;
-    struct sb_settled settled;
     json_t *repeat;
     int rc;
 
@@ -346,16 +376,17 @@ static int run_scenario(struct repeat *r, size_t index)
         return rc;
     repeat = describe_phase(r, &result);
     if (sb_scenarios[scenario].writes) {
-        rc = settle(r, &settled);
+        rc = settle_scenario(r, repeat);
         if (rc) {
             json_decref(repeat);
             return rc;
         }
-        sb_json_u64(repeat, "settle_ns", settled.settle_ns);
-        sb_json_bool(repeat, "did_not_settle", settled.did_not_settle);
     }
+    sb_json_u64(repeat, "live_records", sb_dataset_live(&r->data));
     if (r->handle.caps & SB_CAP_PERSISTENT)
         put_files(sb_json_take(repeat, "files", json_object()), r->job.dir);
+    if (r->job.counting)
+        put_counted(repeat, &result);
     send_scenario(index, repeat);
     return 0;
 }
@@ -419,8 +450,11 @@ static int run_chain(struct repeat *r, json_t *end)
                              r->job.params.value_bytes);
     if (rc)
         return rc;
-    sb_dataset_init(&r->data, &r->job.params, r->job.seed);
-    sb_ring_init(&r->ring, r->data.key_bytes, r->data.value_bytes);
+    rc = sb_job_open_keys(&r->job, &r->own);
+    if (rc)
+        return rc;
+    sb_dataset_init(&r->data, &r->job.params, r->job.seed, r->own.header ? &r->own : NULL);
+    sb_ring_init(&r->ring, &r->data);
     sb_machine_read(&machine);
     sb_recorder_init(&r->recorder, &machine, r->job.params.interval_ns);
     sb_memory_sample(&memory);
@@ -481,6 +515,7 @@ int sb_repeat_main(void)
         free(r);
         return 2;
     }
+    sb_counting_on = r->job.counting;
     r->steps = json_object();
     r->phase = (struct sb_phase){.handle = &r->handle,
                                  .data = &r->data,
@@ -498,6 +533,7 @@ int sb_repeat_main(void)
         (void)fprintf(stderr, "storebench: %s\n", sb_error_last()->text);
     sb_report_release(&r->handle.report);
     sb_ring_release(&r->ring);
+    sb_keyfile_close(&r->own);
     sb_recorder_release(&r->recorder);
     sb_spec_release(&r->spec);
     sb_registry_release(&r->registry);

@@ -115,8 +115,74 @@ static void put_rate(json_t *derived, const char *key, double count, double ns)
         sb_json_real(derived, key, count / ns * 1e9);
 }
 
-static void derive(json_t *repeat, bool counts_commits)
+/* Bytes of keys and values that an operation of the scenario gives to the store. */
+static double user_bytes_written(enum sb_scenario scenario, double key_bytes, double value_bytes)
 {
+    switch (scenario) {
+    case SB_WRITE_SEQ:
+    case SB_WRITE_RAND:
+    case SB_BULK_LOAD:
+    case SB_COMMIT:
+    case SB_OVERWRITE:
+        return key_bytes + value_bytes;
+    case SB_DELETE:
+        return key_bytes;
+    case SB_CHURN: /* two puts for each delete */
+        return key_bytes + value_bytes * 2 / 3;
+    default:
+        return 0;
+    }
+}
+
+/* The same of what it gets; a read that misses gets nothing. */
+static double user_bytes_read(enum sb_scenario scenario, double key_bytes, double value_bytes)
+{
+    if (scenario == SB_READ_SEQ || scenario == SB_READ_RAND)
+        return key_bytes + value_bytes;
+    return scenario == SB_SCAN_KEYS ? key_bytes : 0;
+}
+
+static void put_ratio(json_t *derived, const char *key, double bytes, double user_bytes)
+{
+    if (bytes >= 0 && user_bytes > 0)
+        sb_json_real(derived, key, bytes / user_bytes);
+}
+
+/* How much more than the user's own keys and values went to and from storage, and is kept there:
+ *   write_amplification = (usage.write_bytes + settle_write_bytes) / user bytes written
+ *   read_amplification  = usage.read_bytes / user bytes read; 0 when the page cache had it all
+ *   space_amplification = files.allocated_bytes / (live_records * (key_bytes + value_bytes))
+ * write_bytes are pages made dirty, as the kernel counts them for the process: a page that is
+ * written twice before it is written back counts once, and nothing counts on a memory file system.
+ * A phase that was cut has no write amplification: what had to follow it off the clock was written
+ * as well. */
+static void derive_amplification(json_t *derived, const json_t *repeat, const json_t *cell,
+                                 enum sb_scenario scenario)
+{
+    const json_t *parameters = json_object_get(cell, "parameters");
+    const json_t *usage = json_object_get(repeat, "usage");
+    const json_t *files = json_object_get(repeat, "files");
+    double key_bytes = sb_json_get_real(parameters, "key_bytes", 0);
+    double value_bytes = sb_json_get_real(parameters, "value_bytes", 0);
+    double ops = sb_json_get_real(repeat, "ops", 0);
+    double live = sb_json_get_real(repeat, "live_records", 0);
+
+    if (!files)
+        return; /* a store in memory */
+    if (!sb_json_get_bool(repeat, "cut", false))
+        put_ratio(derived, "write_amplification",
+                  sb_json_get_real(usage, "write_bytes", -INFINITY) +
+                      sb_json_get_real(repeat, "settle_write_bytes", 0),
+                  ops * user_bytes_written(scenario, key_bytes, value_bytes));
+    put_ratio(derived, "read_amplification", sb_json_get_real(usage, "read_bytes", -1),
+              ops * user_bytes_read(scenario, key_bytes, value_bytes));
+    put_ratio(derived, "space_amplification", sb_json_get_real(files, "allocated_bytes", -1),
+              live * (key_bytes + value_bytes));
+}
+
+static void derive(json_t *repeat, const json_t *cell, enum sb_scenario scenario)
+{
+    bool counts_commits = sb_scenarios[scenario].counts_commits;
     json_t *derived = json_object();
     double ops = sb_json_get_real(repeat, "ops", 0);
     double elapsed_ns = sb_json_get_real(repeat, "elapsed_ns", 0);
@@ -130,6 +196,7 @@ static void derive(json_t *repeat, bool counts_commits)
     /* A fill that was cut settles more records than it clocked. */
     if (settle_ns >= 0 && !cut)
         put_rate(derived, "settled_ops_per_s", ops, elapsed_ns + settle_ns);
+    derive_amplification(derived, repeat, cell, scenario);
     (void)sb_json_take(repeat, "derived", derived);
 }
 
@@ -145,6 +212,9 @@ static const struct {
     {"file_allocated_bytes", "files", "allocated_bytes"},
     {"file_apparent_bytes", "files", "apparent_bytes"},
     {"write_bytes", "usage", "write_bytes"},
+    {"write_amplification", "derived", "write_amplification"},
+    {"read_amplification", "derived", "read_amplification"},
+    {"space_amplification", "derived", "space_amplification"},
     {"latency_p50_ns", "latency", "p50_ns"},
     {"latency_p99_ns", "latency", "p99_ns"},
     {"latency_p999_ns", "latency", "p999_ns"},
@@ -297,8 +367,10 @@ static int open_partial(struct sb_result *result)
     struct stat status;
     int rc = 0;
 
-    if (stat(result->path, &status) == 0 && S_ISDIR(status.st_mode))
-        rc = sb_error_errno(EISDIR, "cannot write %s", result->path);
+    /* The rename at the end would put a file in the place of a device. */
+    if (stat(result->path, &status) == 0 && !S_ISREG(status.st_mode))
+        rc = sb_error_set(SB_ERR_FAILED, 0, "cannot write %s: it is not a regular file",
+                          result->path);
     else
         result->partial_fd = open(partial, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
     if (!rc && result->partial_fd < 0 && errno == EEXIST)
@@ -352,11 +424,28 @@ int sb_result_add_repeat(struct sb_result *result, json_t *cell, json_t *repeat_
     json_t *line = json_object();
 
     if (scenario != SB_SCENARIO_COUNT)
-        derive(repeat_take, sb_scenarios[scenario].counts_commits);
+        derive(repeat_take, cell, scenario);
     sb_json_append_take(json_object_get(cell, "repeats"), repeat_take);
     sb_json_text(line, "line", "repeat");
     sb_json_text(line, "cell", sb_json_get_text(cell, "id", ""));
     (void)sb_json_take(line, "repeat", json_incref(repeat_take));
+    return partial_line(result, line);
+}
+
+int sb_result_set_counted(struct sb_result *result, json_t *cell, json_t *counted_take)
+{
+    const json_t *old = json_object_get(cell, "counted");
+    json_t *line;
+
+    if (strcmp(sb_json_get_text(old, "status", ""), "ok") == 0) {
+        json_decref(counted_take);
+        return 0;
+    }
+    (void)sb_json_take(cell, "counted", counted_take);
+    line = json_object();
+    sb_json_text(line, "line", "counted");
+    sb_json_text(line, "cell", sb_json_get_text(cell, "id", ""));
+    (void)sb_json_take(line, "counted", json_incref(counted_take));
     return partial_line(result, line);
 }
 

@@ -39,6 +39,11 @@ void sb_result_facts(json_t *cell, const json_t *facts);
 /* Adds a repeat to a cell and to the partial file; derives its rates. Takes over `repeat`. */
 int sb_result_add_repeat(struct sb_result *result, json_t *cell, json_t *repeat_take) SB_MUST_CHECK;
 
+/* Sets a cell's figures of its counting repeat and notes them in the partial file. Cells that two
+ * chains share keep those that came first, unless they failed. Takes over `counted`. */
+int sb_result_set_counted(struct sb_result *result, json_t *cell,
+                          json_t *counted_take) SB_MUST_CHECK;
+
 /* Works out statuses and summaries, writes the file by rename and removes the partial one. */
 int sb_result_finish(struct sb_result *result) SB_MUST_CHECK;
 

@@ -12,7 +12,7 @@
 enum {
     SB_RING_SLOTS_MAX = 1024, /* 24 KiB of 16-byte keys and seeds */
     SB_RING_SLOTS_MIN = 16,
-    SB_RING_VALUE_BYTES_MAX = 256 * 1024, /* a quarter of a common second-level cache */
+    SB_RING_BYTES_MAX = 256 * 1024, /* of keys, and of values: a quarter of a second-level cache */
 };
 
 /* What a slot does in a span that mixes operations. */
@@ -20,17 +20,20 @@ enum sb_op { SB_OP_PUT, SB_OP_DELETE };
 
 struct sb_ring {
     size_t slots;
-    size_t key_bytes, value_bytes;
+    size_t key_bytes, value_bytes; /* of every key and value; the largest of a user's own */
+    bool own_keys, own_values;     /* keys, or keys and values, of a user's file: sizes vary */
     uint64_t *ids;
-    uint64_t *seeds;       /* start words of the values: expected by reads, found by scans */
-    struct sb_slice *keys; /* of each slot; into key_room */
-    char *key_room;        /* slots * key_bytes */
-    char *values;          /* slots * value_bytes */
-    unsigned char *ops;    /* enum sb_op; mixed spans only */
-    char *copy;            /* value_bytes: where `--read=copy` copies to */
+    uint64_t *seeds;         /* start words of the values: expected by reads, found by scans */
+    struct sb_slice *keys;   /* of each slot; into key_room, or into the user's file */
+    struct sb_slice *values; /* likewise */
+    char *key_room;          /* slots * key_room_bytes */
+    size_t key_room_bytes;
+    char *value_room;   /* slots * value_bytes */
+    unsigned char *ops; /* enum sb_op; mixed spans only */
+    char *copy;         /* value_bytes: where `--read=copy` copies to */
 };
 
-void sb_ring_init(struct sb_ring *ring, size_t key_bytes, size_t value_bytes);
+void sb_ring_init(struct sb_ring *ring, const struct sb_dataset *data);
 void sb_ring_release(struct sb_ring *ring);
 
 /* Prepares slot `slot` for key `id`; for a write also the value of `version`; for a miss a key that
@@ -39,18 +42,15 @@ void sb_ring_set_read(struct sb_ring *ring, size_t slot, const struct sb_dataset
                       uint64_t id);
 void sb_ring_set_write(struct sb_ring *ring, size_t slot, const struct sb_dataset *data,
                        uint64_t id, uint64_t version);
-void sb_ring_set_delete(struct sb_ring *ring, size_t slot, uint64_t id);
-void sb_ring_set_miss(struct sb_ring *ring, size_t slot, uint64_t id);
-
-static inline struct sb_slice sb_ring_value(const struct sb_ring *ring, size_t slot)
-{
-    return (struct sb_slice){ring->values + slot * ring->value_bytes, ring->value_bytes};
-}
+void sb_ring_set_delete(struct sb_ring *ring, size_t slot, const struct sb_dataset *data,
+                        uint64_t id);
+void sb_ring_set_miss(struct sb_ring *ring, size_t slot, const struct sb_dataset *data,
+                      uint64_t id);
 
 /* Where a scan keeps the key of a slot. */
 static inline char *sb_ring_key_room(const struct sb_ring *ring, size_t slot)
 {
-    return ring->key_room + slot * ring->key_bytes;
+    return ring->key_room + slot * ring->key_room_bytes;
 }
 
 #endif

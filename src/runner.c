@@ -57,7 +57,8 @@ static void become_repeat(const struct sb_run_request *request, int job_fd, int 
     if (request->preload)
         (void)setenv("LD_PRELOAD", request->preload, 1);
     (void)signal(SIGPIPE, SIG_DFL);
-    (void)execl(sb_program_path(), "storebench", "repeat-process", (char *)NULL);
+    (void)execl(sb_program_path(), "storebench",
+                request->job->counting ? "count-process" : "repeat-process", (char *)NULL);
     _exit(127);
 }
 

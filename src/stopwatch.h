@@ -8,6 +8,7 @@
 #define SB_STOPWATCH_H
 
 #include "clock.h"
+#include "counting.h"
 
 #include <stdbool.h>
 
@@ -48,14 +49,17 @@ static inline void sb_stopwatch_start(struct sb_stopwatch *watch)
     watch->gap_other_cpu_ns += gap_ns > own_ns ? gap_ns - own_ns : 0;
     watch->process_cpu_ns = process_ns;
     watch->span_ns = sb_now_ns();
+    sb_counting_mark(SB_COUNTING_START);
 }
 
 /* Stops the clock and starts a gap; returns the span's nanoseconds. */
 static inline uint64_t sb_stopwatch_stop(struct sb_stopwatch *watch)
 {
-    uint64_t span_ns = sb_now_ns() - watch->span_ns;
-    uint64_t process_ns = sb_cpu_now_ns(CLOCK_PROCESS_CPUTIME_ID);
+    uint64_t span_ns, process_ns;
 
+    sb_counting_mark(SB_COUNTING_STOP);
+    span_ns = sb_now_ns() - watch->span_ns;
+    process_ns = sb_cpu_now_ns(CLOCK_PROCESS_CPUTIME_ID);
     watch->elapsed_ns += span_ns;
     watch->cpu_ns += process_ns - watch->process_cpu_ns;
     watch->process_cpu_ns = process_ns;

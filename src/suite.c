@@ -13,6 +13,7 @@
 #include "paths.h"
 #include "units.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -360,14 +361,17 @@ static int read_numbers(struct sb_suite *suite, const json_t *root)
         return bad("'repeats' is not a number from 1 to 10000");
     if (sb_parse_duration(time_limit, &suite->time_limit_ns))
         return bad("'time_limit' is not a duration such as \"3m\"");
+    if (json_object_get(root, "count") && !json_is_boolean(json_object_get(root, "count")))
+        return bad("'count' is neither true nor false");
+    suite->count = sb_json_get_bool(root, "count", false);
     return 0;
 }
 
 static int read_suite(struct sb_suite *suite, const json_t *root)
 {
-    static const char *const names[] = {
-        "storebench_suite", "name", "description", "repeats", "time_limit",
-        "drivers",          "set",  "chains",      "rules"};
+    static const char *const names[] = {"storebench_suite", "name",  "description", "repeats",
+                                        "time_limit",       "count", "drivers",     "set",
+                                        "chains",           "rules"};
     int rc = only_members(root, names, sizeof(names) / sizeof(names[0]));
 
     if (rc)
@@ -423,6 +427,8 @@ int sb_suite_load(struct sb_suite *suite, const char *name_or_path)
     }
     root = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
     if (!root) {
+        for (char *c = error.text; *c; c++) /* it quotes the file, which may be anything */
+            *c = iscntrl((unsigned char)*c) ? '?' : *c;
         rc = bad("%s:%d:%d: %s", path, error.line, error.column, error.text);
         goto out;
     }

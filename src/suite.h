@@ -50,6 +50,7 @@ struct sb_suite {
     uint64_t hash; /* of the file's contents */
     uint64_t repeats;
     uint64_t time_limit_ns;
+    bool count;     /* each chain also has a counting repeat */
     char **drivers; /* driver lists of the command line's form */
     size_t driver_count;
     struct sb_layer set;

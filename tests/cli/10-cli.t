@@ -25,6 +25,7 @@ ok "no command: the overview is on standard error" grep -q 'Usage: storebench CO
 ok "no command: nothing on standard output" not test -s out
 
 run help
+# shellcheck disable=SC2013 # words
 for command in $(sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p' out); do
     run help "$command"
     is "help $command ends well" "$status" 0
@@ -36,8 +37,8 @@ for command in $(sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p' out); do
     ok "$command --help shows the same" cmp -s out help.out
 done
 run help run
-for option in drivers scenarios dir repeats time-limit seed records value-bytes hang-limit out json \
-    dry-run quiet; do
+for option in drivers scenarios dir repeats time-limit seed records value-bytes hang-limit out \
+    json dry-run quiet; do
     ok "help run explains --$option" grep -Eq -- "^  --$option\\b" out
 done
 run help rum
@@ -183,7 +184,8 @@ ok "--dry-run makes nothing in the directory" is_empty dir
 
 campaign --drivers=null,test-good --scenarios=write-rand,read-seq,read-rand --repeats=2
 is "a good campaign ends with status 0" "$status" 0
-is "--quiet leaves one line: where the result is" "$(cat err)" "storebench: result in $tmp/result.json"
+is "--quiet leaves one line: where the result is" "$(cat err)" \
+    "storebench: result in $tmp/result.json"
 ok "the table is on standard output" test -s out
 ok "the result is whole" holds '
     .complete and .ended_by == "done" and (.cells | length) == 6 and
@@ -206,7 +208,8 @@ ok "it goes to standard error" grep -q 'test-print: put on standard output' err
 
 timeout 60 "$STOREBENCH" run --drivers=test-good --scenarios=write-rand --records=100 --repeats=1 \
     --dir=dir --out=loud.json >out 2>err
-ok "without --quiet progress is told, a line each repeat" grep -q '^\[1/1\] test-good: write-rand ' err
+ok "without --quiet progress is told, a line each repeat" \
+    grep -q '^\[1/1\] test-good: write-rand ' err
 ok "progress in a file has no escape sequences" not grep -q "$(printf '\033')" err
 
 # shellcheck disable=SC2097,SC2098 # the directory is for the program alone

@@ -45,10 +45,11 @@ fail()
     number=$((number + 1))
     echo "not ok $number - $1"
     {
-        echo "exit status $status; standard output:"
-        head -c 2000 "$tmp/out"
-        echo "standard error:"
-        head -c 2000 "$tmp/err"
+        echo "exit status $status; standard output begins with:"
+        head -c 300 "$tmp/out"
+        echo
+        echo "standard error begins with:"
+        head -c 600 "$tmp/err"
     } | sed 's/^/# /'
 }
 
@@ -125,6 +126,7 @@ start()
 launch()
 {
     "$STOREBENCH" "$@" >"$tmp/out" 2>"$tmp/err" </dev/null &
+    # shellcheck disable=SC2034 # for the tests
     pid=$!
 }
 
@@ -160,13 +162,13 @@ json()
 
 holds()
 {
-    jq -e "$1" "${2:-$tmp/result.json}" >"$tmp/jq.log"
+    jq -e "$1" "${2:-$tmp/result.json}" >"$tmp/jq.log" && not grep -q '^false$' "$tmp/jq.log"
 }
 
 # cell LABEL MEMBER [SCENARIO]
 cell()
 {
-    jq -r --arg label "$1" --arg scenario "${3:-}" '[.cells[] | select(.label == $label and
+    jq -r --arg name "$1" --arg scenario "${3:-}" '[.cells[] | select(.label == $name and
         ($scenario == "" or .scenario == $scenario))][0] | '"$2" "$tmp/result.json"
 }
 

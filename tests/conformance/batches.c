@@ -21,7 +21,8 @@ static struct sb_slice extra_key(const struct test *t, struct key_buffer *buffer
 
 void group_batches(struct test *t)
 {
-    struct model model = model_new(t, 400, true);
+    uint64_t quarter = scaled(t, 100);
+    struct model model = model_new(t, 4 * quarter, true);
 
     test_begin(t, SB_WRITE); /* an empty unit */
     test_commit(t, SB_WRITE);
@@ -36,13 +37,13 @@ void group_batches(struct test *t)
     }
     /* Puts and deletes of the same records in one unit: the last one counts. */
     test_begin(t, SB_WRITE);
-    for (uint64_t id = 0; id < 100; id++) {
+    for (uint64_t id = 0; id < quarter; id++) {
         model_del(t, &model, id);
         if (id % 2)
             model_put(t, &model, id);
-        model_put(t, &model, id + 100);
+        model_put(t, &model, id + quarter);
         if (id % 3 == 0)
-            model_del(t, &model, id + 100);
+            model_del(t, &model, id + quarter);
     }
     test_commit(t, SB_WRITE);
     model_verify(t, HERE, &model);
@@ -142,7 +143,7 @@ void group_abort(struct test *t)
 
 void group_sessions(struct test *t)
 {
-    struct model model = model_new(t, 500, true);
+    struct model model = model_new(t, scaled(t, 500), true);
     struct sb_session *first = t->session, *second;
     struct sb_slice one = {NULL, 0}, other = {NULL, 0};
     struct key_buffer key;
@@ -215,7 +216,7 @@ static void scan_interleaved(struct test *t, struct sb_session *const sessions[2
 /* One session writes, another reads, in turn. */
 void group_writers(struct test *t)
 {
-    struct model model = model_new(t, 300, true);
+    struct model model = model_new(t, scaled(t, 300), true);
     struct sb_session *sessions[2] = {t->session, NULL};
     struct sb_slice value = {NULL, 0};
     struct key_buffer key;
@@ -300,7 +301,7 @@ void group_snapshot(struct test *t)
 
 /* ---- sessions in threads ------------------------------------------------------------------ */
 
-enum { THREADS = 3, SHARED_RECORDS = 600, OWN_RECORDS = 300 };
+enum { THREADS = 3 };
 
 struct worker {
     struct test test; /* with the worker's session */
@@ -346,11 +347,12 @@ void group_threads(struct test *t)
 {
     bool writers = test_has(t, SB_CAP_WRITERS);
     atomic_int writing = writers ? THREADS - 1 : 0;
-    struct model model = model_new(t, SHARED_RECORDS + (THREADS - 1) * OWN_RECORDS, true);
+    uint64_t shared = scaled(t, 600), own = scaled(t, 300);
+    struct model model = model_new(t, shared + (THREADS - 1) * own, true);
     struct worker workers[THREADS];
     pthread_t threads[THREADS];
 
-    model_load(t, &model, 0, SHARED_RECORDS);
+    model_load(t, &model, 0, shared);
     for (unsigned i = 0; i < THREADS; i++) {
         struct worker *w = &workers[i];
 
@@ -358,10 +360,10 @@ void group_threads(struct test *t)
         if (i)
             OK(t, sb_store_attach(&t->handle, &w->test.session));
         if (i && writers) {
-            w->first = SHARED_RECORDS + (i - 1) * OWN_RECORDS;
-            w->end = w->first + OWN_RECORDS;
+            w->first = shared + (i - 1) * own;
+            w->end = w->first + own;
         } else {
-            w->model.count = SHARED_RECORDS; /* others write what is behind */
+            w->model.count = shared; /* others write what is behind */
         }
     }
     for (unsigned i = 0; i < THREADS; i++)

@@ -18,7 +18,7 @@ static bool is_persistent(const struct test *t)
 
 void group_load(struct test *t)
 {
-    struct model model = model_new(t, LOAD_RECORDS, false);
+    struct model model = model_new(t, scaled(t, LOAD_RECORDS), false);
     struct key_buffer key;
 
     model_load(t, &model, 0, model.count);
@@ -189,7 +189,7 @@ void group_append(struct test *t)
 
 /* ---- churn -------------------------------------------------------------------------------- */
 
-/* Loads 3000 records, then overwrites a third of them and deletes another. */
+/* Loads the records, then overwrites a third of them and deletes another. */
 static void churn(struct test *t, struct model *model)
 {
     struct sb_permutation order;
@@ -226,7 +226,7 @@ static struct sb_digest scan_digest(struct test *t)
 }
 
 /* The same operations on the reference store must end in the same digest. */
-static void compare_with_reference(struct test *t, struct sb_digest digest)
+static void compare_with_reference(struct test *t, uint64_t count, struct sb_digest digest)
 {
     const struct sb_registry_entry *entry = sb_registry_find(t->registry, "memory-tree");
     struct test reference = *t;
@@ -243,7 +243,7 @@ static void compare_with_reference(struct test *t, struct sb_digest digest)
     test_make_dir(t, "reference", reference.store_dir);
     reference.args.dir = reference.store_dir;
     test_open(&reference, SB_CREATE);
-    model = model_new(&reference, 3000, true);
+    model = model_new(&reference, count, true);
     churn(&reference, &model);
     other = scan_digest(&reference);
     test_close(&reference);
@@ -256,11 +256,11 @@ static void compare_with_reference(struct test *t, struct sb_digest digest)
 
 void group_churn(struct test *t)
 {
-    struct model model = model_new(t, 3000, true);
+    struct model model = model_new(t, scaled(t, 3000), true);
 
     churn(t, &model);
     model_verify(t, HERE, &model);
-    compare_with_reference(t, scan_digest(t));
+    compare_with_reference(t, model.count, scan_digest(t));
     if (is_persistent(t)) {
         test_reopen(t);
         model_verify(t, HERE, &model);
@@ -302,10 +302,10 @@ void group_random(struct test *t)
 {
     struct model model = model_new(t, 150, true);
     uint64_t random = t->seed + 3;
-    int rounds = is_long() ? 40 : 4;
+    int rounds = is_long() ? 40 : 4, batches = (int)scaled(t, 50);
 
     for (int round = 0; round < rounds; round++) {
-        for (int batch = 0; batch < 50; batch++)
+        for (int batch = 0; batch < batches; batch++)
             random_batch(t, &model, &random);
         model_verify(t, HERE, &model);
         if (is_persistent(t) && round % 2 == 0)
@@ -333,17 +333,18 @@ static void check_counters(struct test *t)
 
 void group_upkeep(struct test *t)
 {
-    struct model model = model_new(t, 1000, true);
+    uint64_t tenth = scaled(t, 100);
+    struct model model = model_new(t, 10 * tenth, true);
 
     OK(t, sb_store_sync(&t->handle)); /* of an empty store */
     OK(t, sb_store_settle(&t->handle));
     check_counters(t);
-    model_load(t, &model, 0, 600);
+    model_load(t, &model, 0, 6 * tenth);
     OK(t, sb_store_sync(&t->handle));
     OK(t, sb_store_sync(&t->handle));
     check_counters(t);
     model_verify(t, HERE, &model);
-    model_load(t, &model, 400, 1000);
+    model_load(t, &model, 4 * tenth, 10 * tenth);
     OK(t, sb_store_settle(&t->handle));
     OK(t, sb_store_settle(&t->handle));
     model_verify(t, HERE, &model);
@@ -438,7 +439,7 @@ static int run_tool(struct test *t, const char *verb, size_t *linesp)
 void group_tools(struct test *t)
 {
     static const char *const verbs[] = {"stat", "verify", "salvage"};
-    struct model model = model_new(t, 1000, true);
+    struct model model = model_new(t, scaled(t, 1000), true);
     size_t lines;
 
     model_load(t, &model, 0, model.count);

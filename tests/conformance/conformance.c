@@ -38,7 +38,7 @@ struct group {
     void (*run)(struct test *t);
     uint32_t needs;    /* capabilities in force; without them the group does not apply */
     unsigned sessions; /* 0: one */
-    bool core;         /* also under the other profiles */
+    bool core;         /* also where most was tested already: see struct subject */
     bool for_discards; /* also for, or only for, drivers that keep nothing */
 };
 
@@ -51,7 +51,7 @@ static const struct group groups[] = {
     {.name = "empty", .run = group_empty},
     {.name = "binary", .run = group_binary},
     {.name = "limits", .run = group_limits},
-    {.name = "sizes", .run = group_sizes, .core = true},
+    {.name = "sizes", .run = group_sizes},
     {.name = "slices", .run = group_slices},
     {.name = "two stores", .run = group_two_stores},
     {.name = "load", .run = group_load, .core = true},
@@ -61,7 +61,7 @@ static const struct group groups[] = {
     {.name = "random", .run = group_random},
     {.name = "batches", .run = group_batches},
     {.name = "own writes", .run = group_own_writes, .needs = SB_CAP_OWN_WRITES},
-    {.name = "abort", .run = group_abort, .needs = SB_CAP_TXN, .core = true},
+    {.name = "abort", .run = group_abort, .needs = SB_CAP_TXN},
     {.name = "sessions", .run = group_sessions, .needs = SB_CAP_READERS, .sessions = 2},
     {.name = "writers",
      .run = group_writers,
@@ -71,7 +71,7 @@ static const struct group groups[] = {
      .run = group_snapshot,
      .needs = SB_CAP_SNAPSHOT | SB_CAP_READERS | SB_CAP_WRITERS,
      .sessions = 2},
-    {.name = "threads", .run = group_threads, .needs = SB_CAP_READERS, .sessions = 3, .core = true},
+    {.name = "threads", .run = group_threads, .needs = SB_CAP_READERS, .sessions = 3},
     {.name = "upkeep", .run = group_upkeep},
     {.name = "tools", .run = group_tools, .needs = SB_CAP_PERSISTENT},
     {.name = "kill", .run = group_kill, .needs = SB_CAP_PERSISTENT, .core = true},
@@ -88,6 +88,24 @@ static const struct variant {
     const char *spec;
     uint32_t levels;
 } variants[] = {
+    {"bdb-btree:env=none:page=512:minkey=4", NONE},
+    {"bdb-btree:env=none:sync=on:cache=64KiB", NONE},
+    {"bdb-btree:env=cdb", NONE},
+    {"bdb-btree:env=txn:locks=on", SB_LEVELS_ALL},
+    {"bdb-btree:env=txn:checkpoint=64KiB:log_buffer=8KiB", SB_LEVELS_ALL},
+    {"bdb-btree:log_dsync=on", SB_LEVELS_ALL},
+    {"bdb-btree:cache=64KiB", SB_LEVELS_ALL},
+    {"bdb-hash:env=none:page=512:ffactor=4", NONE},
+    {"bdb-hash:env=cdb:sync=on", NONE},
+    {"bdb-hash:env=txn:locks=on", SB_LEVELS_ALL},
+    {"bdb-hash:cache=64KiB", SB_LEVELS_ALL},
+    {"files:io=stdio", SB_LEVELS_ALL},
+    {"files:io=mmap:layout=hashed", SB_LEVELS_ALL},
+    {"files:read=slurp:write=rename", SB_LEVELS_ALL},
+    {"files:write=inplace:layout=hashed", NONE},
+    {"gdbm:mmap=off:sync=on", NONE},
+    {"gdbm:block=512:cache=4KiB", NONE},
+    {"gdbm:coalesce=on:centfree=on:preread=on", NONE},
     {"lmdb:writemap=on", SB_LEVELS_ALL},
     {"lmdb:readahead=off:mapsize=64MiB", SB_LEVELS_ALL},
     {"tc-hash:async=on", NONE},
@@ -107,6 +125,7 @@ struct subject {
     const char *spec;
     enum sb_level level;
     enum sb_profile profile;
+    bool core_only; /* only the core groups: what is special about it is elsewhere tested whole */
 };
 
 /* What opening must do. */
@@ -254,7 +273,7 @@ static int child_main(char **argv)
 {
     struct suite suite = {.seed = number_of(argv[8])};
     struct subject subject = {argv[3], (enum sb_level)number_of(argv[4]),
-                              (enum sb_profile)number_of(argv[5])};
+                              (enum sb_profile)number_of(argv[5]), false};
 
     (void)unsetenv("LD_PRELOAD");
     suite.outcome = map_outcome((int)number_of(argv[2]));
@@ -379,7 +398,7 @@ static char *label_of(const struct subject *subject)
 
 static bool applies(const struct group *group, const struct subject *subject, uint32_t caps)
 {
-    if (subject->profile != SB_PROFILE_DEFAULT && !group->core)
+    if (subject->core_only && !group->core && !is_long())
         return false;
     if (caps & SB_CAP_DISCARDS && !group->for_discards)
         return false;
@@ -438,32 +457,43 @@ out:
     free(label);
 }
 
-/* A spec at every level that its driver declares; `levels` are those that must open. */
-static void run_levels(struct suite *suite, const char *spec_text, uint32_t declared,
-                       uint32_t levels)
+/* A spec at every level that its driver declares. */
+static void run_levels(struct suite *suite, const char *spec_text, uint32_t declared)
 {
     for (int level = 0; level < SB_LEVEL_COUNT; level++) {
-        struct subject subject = {spec_text, (enum sb_level)level, SB_PROFILE_DEFAULT};
+        struct subject subject = {spec_text, (enum sb_level)level, SB_PROFILE_DEFAULT, false};
 
         if (declared & SB_LEVEL_BIT(level))
-            run_subject(suite, &subject,
-                        !levels                        ? MAY_REFUSE
-                        : levels & SB_LEVEL_BIT(level) ? MUST_OPEN
-                                                       : MUST_REFUSE);
+            run_subject(suite, &subject, strchr(spec_text, ':') ? MAY_REFUSE : MUST_OPEN);
     }
 }
 
+/* What a profile changes does not depend on the level: `power` is left to long runs. */
 static void run_profiles(struct suite *suite, const char *spec_text, uint32_t declared)
 {
     static const enum sb_profile profiles[] = {SB_PROFILE_EQUAL, SB_PROFILE_TUNED};
+    int last = is_long() ? SB_LEVEL_POWER : SB_LEVEL_PROCESS;
 
     for (size_t i = 0; i < 2; i++) {
-        for (int level = 0; level < SB_LEVEL_COUNT; level++) {
-            struct subject subject = {spec_text, (enum sb_level)level, profiles[i]};
+        for (int level = 0; level <= last; level++) {
+            struct subject subject = {spec_text, (enum sb_level)level, profiles[i], true};
 
             if (declared & SB_LEVEL_BIT(level))
                 run_subject(suite, &subject, MUST_OPEN);
         }
+    }
+}
+
+/* All groups at level none, the core groups above it. */
+static void run_variant(struct suite *suite, const struct variant *variant, uint32_t declared)
+{
+    for (int level = 0; level < SB_LEVEL_COUNT; level++) {
+        struct subject subject = {variant->spec, (enum sb_level)level, SB_PROFILE_DEFAULT,
+                                  level != SB_LEVEL_NONE};
+
+        if (declared & SB_LEVEL_BIT(level))
+            run_subject(suite, &subject,
+                        variant->levels & SB_LEVEL_BIT(level) ? MUST_OPEN : MUST_REFUSE);
     }
 }
 
@@ -476,7 +506,7 @@ static void run_variants(struct suite *suite)
         const struct sb_registry_entry *entry = sb_registry_find(&suite->registry, name);
 
         if (entry)
-            run_levels(suite, variant->spec, entry->driver->levels, variant->levels);
+            run_variant(suite, variant, entry->driver->levels);
         else
             tap_skip(suite, variant->spec, "the driver is not built");
         free(name);
@@ -495,7 +525,7 @@ static void run_all(struct suite *suite)
     for (size_t i = 0; i < registry->entry_count; i++) {
         const struct sb_driver *driver = registry->entries[i].driver;
 
-        run_levels(suite, driver->name, driver->levels, driver->levels);
+        run_levels(suite, driver->name, driver->levels);
         run_profiles(suite, driver->name, driver->levels);
     }
     run_variants(suite);
@@ -509,7 +539,7 @@ static void run_spec(struct suite *suite, const char *spec_text)
         tap(suite, false, spec_text, "is understood");
         explain(sb_error_last()->text);
     } else {
-        run_levels(suite, spec_text, spec.entry->driver->levels, 0);
+        run_levels(suite, spec_text, spec.entry->driver->levels);
     }
     sb_spec_release(&spec);
 }

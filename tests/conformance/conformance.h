@@ -180,6 +180,9 @@ static inline uint64_t random_below(uint64_t *state, uint64_t limit)
 /* True in `long` runs, which take more rounds. */
 bool is_long(void);
 
+/* A number of records or rounds: fewer where each commit costs more, except in long runs. */
+uint64_t scaled(const struct test *t, uint64_t count);
+
 /* ---- the groups --------------------------------------------------------------------------- */
 
 /* basic.c */

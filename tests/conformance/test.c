@@ -18,6 +18,11 @@ bool is_long(void)
     return value && strcmp(value, "1") == 0;
 }
 
+uint64_t scaled(const struct test *t, uint64_t count)
+{
+    return t->args.level == SB_LEVEL_NONE || is_long() ? count : count / 5;
+}
+
 /* ---- checks ------------------------------------------------------------------------------- */
 
 void test_fail(struct test *t, const char *file, int line, const char *format, ...)

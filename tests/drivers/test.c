@@ -39,6 +39,9 @@ enum fault {
     REFUSE,
 };
 
+/* The harness looks into each line of a value. */
+enum { LINE_BYTES = 64 };
+
 enum hook { IN_PUT, IN_GET, IN_CLOSE };
 
 struct test_options {
@@ -250,7 +253,8 @@ static int spoil(struct sb_session *session, struct sb_slice *valuep)
         return session->store->host->fail(SB_ERR_NOMEM, 0, "%s: out of memory",
                                           session->store->name);
     memcpy(session->copy, valuep->data, bytes);
-    session->copy[fault == TORN ? bytes - 1 : 0] ^= 1;
+    for (size_t i = fault == TORN ? (bytes - 1) / LINE_BYTES * LINE_BYTES : 0; i < bytes; i++)
+        session->copy[i] ^= 0x55;
     valuep->data = session->copy;
     return 0;
 }
@@ -291,6 +295,8 @@ static int test_cursor_open(struct sb_session *session, struct sb_cursor **curso
     if (!cursor)
         return session->store->host->fail(SB_ERR_NOMEM, 0, "out of memory");
     cursor->store = session->store;
+    if (cursor->store->fault == SLEEP)
+        sleep_ns(cursor->store->options.ns);
     *cursorp = cursor;
     return 0;
 }
@@ -352,7 +358,7 @@ static const struct sb_option test_options[] = {
     {"in", SB_OPTION_ENUM, NULL, "put", 0, 0, "put|get|close", "hook that goes wrong",
      offsetof(struct test_options, in)},
     {"ns", SB_OPTION_INT, "ns", "1000000", 0, INT64_C(10000000000), NULL,
-     "how long each put and get takes", offsetof(struct test_options, ns)},
+     "how long each put, get and opening of a cursor takes", offsetof(struct test_options, ns)},
     {NULL, SB_OPTION_BOOL, NULL, NULL, 0, 0, NULL, NULL, 0},
 };
 
@@ -369,13 +375,14 @@ static const struct sb_option test_options[] = {
 
 static const struct sb_driver test_drivers[] = {
     TEST("test-good", GOOD, SB_CAP_ORDERED, "does everything right"),
-    TEST("test-sleep", SLEEP, SB_CAP_ORDERED, "each put and get takes at least ns"),
+    TEST("test-sleep", SLEEP, SB_CAP_ORDERED,
+         "each put, get and opening of a cursor takes at least ns"),
     TEST("test-crash", CRASH, SB_CAP_ORDERED, "dies of a signal"),
     TEST("test-exit", EXIT, SB_CAP_ORDERED, "ends the process with status 0"),
     TEST("test-hang", HANG, SB_CAP_ORDERED, "does not return"),
     TEST("test-wrong", WRONG, SB_CAP_ORDERED, "a get returns another value than was put"),
     TEST("test-flaky", FLAKY, SB_CAP_ORDERED, "a get returns another value, once only"),
-    TEST("test-torn", TORN, SB_CAP_ORDERED, "a get returns a value whose end is wrong"),
+    TEST("test-torn", TORN, SB_CAP_ORDERED, "a get returns a value whose last line is wrong"),
     TEST("test-short", SHORT, SB_CAP_ORDERED, "a value comes back without its last byte"),
     TEST("test-stale", STALE, SB_CAP_ORDERED, "an overwrite is lost"),
     TEST("test-missing", MISSING, SB_CAP_ORDERED, "a put is lost"),
