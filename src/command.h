@@ -31,14 +31,20 @@ struct sb_command {
 /* Ends with an entry whose name is NULL. */
 extern const struct sb_command sb_commands[];
 
+int sb_command_dump(int argc, char **argv);
+void sb_help_dump(FILE *stream);
 int sb_command_list(int argc, char **argv);
 void sb_help_list(FILE *stream);
+int sb_command_load(int argc, char **argv);
+void sb_help_load(FILE *stream);
 int sb_command_probe(int argc, char **argv);
 void sb_help_probe(FILE *stream);
 int sb_command_report(int argc, char **argv);
 void sb_help_report(FILE *stream);
 int sb_command_run(int argc, char **argv);
 void sb_help_run(FILE *stream);
+int sb_command_tool(int argc, char **argv);
+void sb_help_tool(FILE *stream);
 
 /* Prints "storebench: " and the last error to standard error; returns SB_EXIT_USAGE. */
 int sb_complain(void);

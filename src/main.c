@@ -31,6 +31,9 @@ const struct sb_command sb_commands[] = {
      sb_help_run},
     {"report", "print the tables of result files again", sb_command_report, sb_help_report},
     {"probe", "show this machine's facts and ceilings", sb_command_probe, sb_help_probe},
+    {"dump", "write the records of a store as JSON Lines", sb_command_dump, sb_help_dump},
+    {"load", "make a store from JSON Lines", sb_command_load, sb_help_load},
+    {"tool", "verify, stat or salvage a store by its own library", sb_command_tool, sb_help_tool},
     {"help", "explain a command", command_help, help_help},
     {NULL, NULL, NULL, NULL},
 };
