@@ -35,6 +35,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum env_choice { ENV_AUTO, ENV_NONE, ENV_CDB, ENV_TXN };
 enum locks_choice { LOCKS_AUTO, LOCKS_ON, LOCKS_OFF };
@@ -394,6 +395,17 @@ static int file_path(const struct sb_open *args, char *path, size_t path_bytes)
     return 0;
 }
 
+/* An environment leaves files of its own in a directory that has no store. */
+static int find_file(const struct sb_open *args, struct sb_store *store)
+{
+    char path[4096];
+    int rc = args->mode == SB_CREATE ? 0 : file_path(args, path, sizeof(path));
+
+    if (rc || args->mode == SB_CREATE)
+        return rc;
+    return bdb_result(store, file_name, access(path, F_OK) ? errno : 0);
+}
+
 /* The file is opened for writing even to be read: the library maps small read-only files and would
  * read them around its cache. */
 static int open_db(const struct sb_open *args, struct sb_store *store)
@@ -535,6 +547,8 @@ static int bdb_open(const struct sb_open *args, struct sb_store **storep)
     pthread_mutex_init(&store->writer, NULL);
     pthread_mutex_init(&store->text_lock, NULL);
     rc = choose_mode(args, store);
+    if (!rc)
+        rc = find_file(args, store);
     if (!rc && store->mode != ENV_NONE)
         rc = open_env(args, store);
     if (!rc)
@@ -1031,7 +1045,8 @@ static int bdb_tool(const struct sb_open *args, const char *verb)
 
     if (!verify && !salvage && strcmp(verb, "stat") != 0)
         return args->host->fail(SB_ERR_UNSUPPORTED, 0,
-                                "bdb: no '%s'; try 'verify', 'stat' or 'salvage'", verb);
+                                "%s has no tool '%s'; it has 'verify', 'stat' and 'salvage'",
+                                args->driver->name, verb);
     rc = file_path(args, path, sizeof(path));
     if (rc)
         return rc;

@@ -1034,7 +1034,7 @@ static int files_tool(const struct sb_open *args, const char *verb)
 
     if (!verify && strcmp(verb, "stat") != 0)
         return args->host->fail(SB_ERR_UNSUPPORTED, 0,
-                                "files: no tool '%s'; there are 'verify' and 'stat'", verb);
+                                "files has no tool '%s'; it has 'verify' and 'stat'", verb);
     rc = files_open(args, &store);
     if (rc)
         return rc;

@@ -523,7 +523,7 @@ static int tool(const struct sb_open *args, const char *verb)
         return rc;
     }
     return args->host->fail(SB_ERR_UNSUPPORTED, 0,
-                            "gdbm: no '%s'; try 'verify', 'stat' or 'salvage'", verb);
+                            "gdbm has no tool '%s'; it has 'verify', 'stat' and 'salvage'", verb);
 }
 
 /* ---- the tables ---------------------------------------------------------------------------- */

@@ -776,7 +776,7 @@ static int kc_tool(const struct sb_open *args, const char *verb)
 
     if (strcmp(verb, "stat") != 0 && strcmp(verb, "salvage") != 0)
         return args->host->fail(SB_ERR_UNSUPPORTED, 0,
-                                "%s: the library has no '%s'; try 'stat' or 'salvage'",
+                                "%s has no tool '%s'; it has 'stat' and 'salvage'",
                                 args->driver->name, verb);
     rc = kc_open(args, &store);
     if (rc)

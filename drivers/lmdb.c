@@ -14,9 +14,12 @@
 #include "driver.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <lmdb.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct lmdb_options {
     int64_t writemap, readahead, mapsize_bytes;
@@ -133,6 +136,21 @@ static int open_dbi(struct sb_store *store)
     return rc ? lmdb_fail(store->host, "mdb_txn_commit", rc) : 0;
 }
 
+/* The library would make a new store where there is none. */
+static int find_file(const struct sb_open *args)
+{
+    char path[PATH_MAX];
+    int length = snprintf(path, sizeof(path), "%s/data.mdb", args->dir);
+
+    if (args->mode == SB_CREATE)
+        return 0;
+    if (length < 0 || (size_t)length >= sizeof(path))
+        return args->host->fail(SB_ERR_FAILED, ENAMETOOLONG, "lmdb: path too long: %s", args->dir);
+    if (access(path, F_OK))
+        return args->host->fail(SB_ERR_FAILED, errno, "data.mdb: %s", strerror(errno));
+    return 0;
+}
+
 static int lmdb_open(const struct sb_open *args, struct sb_store **storep)
 {
     const struct lmdb_options *options = args->options;
@@ -142,6 +160,9 @@ static int lmdb_open(const struct sb_open *args, struct sb_store **storep)
     if (!store)
         return args->host->fail(SB_ERR_NOMEM, 0, "lmdb: out of memory");
     store->host = args->host;
+    rc = find_file(args);
+    if (rc)
+        goto out;
     rc = mdb_env_create(&store->env);
     if (rc) {
         rc = lmdb_fail(store->host, "mdb_env_create", rc);
@@ -375,7 +396,7 @@ static int lmdb_tool(const struct sb_open *args, const char *verb)
     int rc;
 
     if (strcmp(verb, "stat") != 0)
-        return host->fail(SB_ERR_UNSUPPORTED, 0, "lmdb: the library has no '%s'; try 'stat'", verb);
+        return host->fail(SB_ERR_UNSUPPORTED, 0, "lmdb has no tool '%s'; it has 'stat'", verb);
     rc = lmdb_open(args, &store);
     if (rc)
         return rc;

@@ -722,7 +722,9 @@ static int skeleton_tool(const struct sb_open *args, const char *verb)
     int rc;
 
     if (strcmp(verb, "verify") != 0 && strcmp(verb, "stat") != 0 && strcmp(verb, "salvage") != 0)
-        return args->host->fail(SB_ERR_UNSUPPORTED, 0, "skeleton: no tool '%s'", verb);
+        return args->host->fail(SB_ERR_UNSUPPORTED, 0,
+                                "skeleton has no tool '%s'; it has 'verify', 'stat' and 'salvage'",
+                                verb);
     mine.mode = strcmp(verb, "salvage") == 0 ? SB_RECOVER : SB_REOPEN;
     rc = skeleton_open(&mine, &store);
     if (rc)

@@ -1208,7 +1208,7 @@ static int tc_tool(const struct sb_open *args, const char *verb)
 
     if (!salvaging && strcmp(verb, "stat") != 0)
         return args->host->fail(SB_ERR_UNSUPPORTED, 0,
-                                "%s: the library has no '%s'; try 'stat' or 'salvage'",
+                                "%s has no tool '%s'; it has 'stat' and 'salvage'",
                                 args->driver->name, verb);
     rc = args->driver->open(args, &store);
     if (rc)

@@ -116,7 +116,8 @@ static int prepare_and_dump(struct dump *d, const char *driver, const char *dir,
     d->us.args.mode = d->recover ? SB_RECOVER : SB_REOPEN;
     if (sb_userstore_set_level(&d->us, d->level))
         return sb_complain();
-    sb_userstore_catch_signals();
+    sb_userstore_catch_stop();
+    sb_userstore_catch_crash(&d->us);
     if (sb_outfile_open(&d->out, d->out_path))
         return d->out.path ? sb_complain() : sb_userstore_complain(sb_error_last()->code, NULL);
     status = dump(d);

@@ -73,7 +73,8 @@ void sb_help_load(FILE *stream)
 
 static int read_failed(const struct load *l)
 {
-    return sb_error_errno(errno, "cannot read %s", l->in_name);
+    return sb_error_set(errno == EISDIR ? SB_ERR_UNSUPPORTED : SB_ERR_FAILED, errno,
+                        "cannot read %s: %s", l->in_name, strerror(errno));
 }
 
 static int grow_line(struct load *l)
@@ -169,6 +170,8 @@ static int open_store(struct load *l)
     if (l->replace && sb_disk_use(l->us.dir, &use) == 0)
         l->us.args.expected_bytes += use.allocated_bytes;
     l->us.args.batch_records = l->batch_records;
+    if (l->replace)
+        sb_userstore_catch_crash(&l->us);
     return sb_userstore_open(&l->us);
 }
 
@@ -191,33 +194,42 @@ static int give_up(struct load *l, int rc)
                         l->line_number, error.text);
 }
 
-/* Puts the record at hand and those after it. SB_NOTFOUND after the last one; a wrong line ends the
- * batch, whose records before it are committed. */
+/* Puts the record at hand and those after it, up to a whole batch. SB_NOTFOUND after the last one.
+ * The records before a wrong line are to be committed: *wrongp keeps its error until then. */
+static int put_batch(struct load *l, int *nextp, struct sb_error *wrongp)
+{
+    struct sb_store_handle *h = &l->us.handle;
+    uint64_t end = l->put + l->batch_records;
+    int rc;
+
+    for (*nextp = 0; !*nextp && l->put < end;) {
+        rc = sb_store_put(h, h->session, l->record.key, l->record.value);
+        if (rc)
+            return give_up(l, rc);
+        if (++l->put < end) /* a full batch is committed before its input may wait */
+            *nextp = next_record(l);
+    }
+    *wrongp = *sb_error_last();
+    return 0;
+}
+
 static int load_batch(struct load *l)
 {
     struct sb_store_handle *h = &l->us.handle;
-    int rc = sb_store_begin(h, h->session, SB_WRITE);
     struct sb_error wrong;
     int next = 0;
+    int rc = sb_store_begin(h, h->session, SB_WRITE);
 
-    if (rc)
-        return rc;
-    for (uint64_t i = 0; i < l->batch_records && !rc && !next; i++) {
-        rc = sb_store_put(h, h->session, l->record.key, l->record.value);
-        l->put += !rc;
-        if (!rc)
-            next = next_record(l);
-    }
-    if (rc)
-        return give_up(l, rc);
-    wrong = *sb_error_last();
-    rc = sb_store_commit(h, h->session, SB_WRITE);
+    if (!rc)
+        rc = put_batch(l, &next, &wrong);
+    if (!rc)
+        rc = sb_store_commit(h, h->session, SB_WRITE);
     if (rc)
         return rc;
     l->committed = l->put;
     if (next < 0)
-        (void)sb_error_set((enum sb_code)wrong.code, wrong.native_code, "%s", wrong.text);
-    return next;
+        return sb_error_set((enum sb_code)wrong.code, wrong.native_code, "%s", wrong.text);
+    return next ? next : next_record(l);
 }
 
 static int load_all(struct load *l)
@@ -244,7 +256,7 @@ static char *what_stays(const struct load *l)
         return sb_format("nothing was loaded%s", sb_error_last()->native_code == ENOTEMPTY
                                                      ? " (--replace puts into a store)"
                                                      : "");
-    return sb_format("%" PRIu64 " records of %s are in %s", l->committed, l->in_name, l->dir);
+    return sb_format("records committed to %s: %" PRIu64, l->dir, l->committed);
 }
 
 static int add_to_digest(void *arg, struct sb_slice key, struct sb_slice value)
@@ -312,7 +324,7 @@ static int open_and_load(struct load *l, const char *driver, const char *path, c
         (void)read_failed(l);
         return sb_complain();
     }
-    sb_userstore_catch_signals();
+    sb_userstore_catch_stop();
     status = load(l);
     sb_jsonl_release(&l->record);
     free(l->line);

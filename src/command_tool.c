@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * command_tool.c -- `storebench tool`: a store's own verify, stat and salvage, through its driver.
- *
- * The library works on files that may be damaged, and may crash on them: it runs in a child
- * process, so that this, too, is an answer.
  */
 #include "command.h"
 #include "copytree.h"
@@ -11,12 +8,9 @@
 #include "outfile.h"
 #include "userstore.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 enum { OPT_OUT, OPT_HELP };
 
@@ -48,8 +42,6 @@ void sb_help_tool(FILE *stream)
         stream);
 }
 
-/* ---- in the child ------------------------------------------------------------------------- */
-
 static void print_line(const char *line, void *arg)
 {
     FILE *stream = arg; /* checked at the end */
@@ -67,6 +59,8 @@ static int run_hook(struct tool *t)
     if (rc)
         return sb_userstore_complain(rc, NULL);
     report.print_arg = out.stream;
+    (void)setvbuf(out.stream, NULL, _IOLBF, 0); /* what was found before a crash counts */
+    sb_userstore_catch_crash(&t->us);
     rc = sb_store_tool(t->us.spec.entry->driver, &t->us.args, t->verb, &report);
     sb_report_release(&report);
     if (rc) {
@@ -77,38 +71,6 @@ static int run_hook(struct tool *t)
     }
     rc = sb_outfile_finish(&out);
     return rc ? sb_userstore_complain(rc, NULL) : SB_EXIT_OK;
-}
-
-/* ---- in the parent ------------------------------------------------------------------------ */
-
-static int ended_by_signal(const struct tool *t, int number)
-{
-    if (number == SIGINT || number == SIGTERM || number == SIGHUP || number == SIGKILL) {
-        (void)fprintf(stderr, "storebench: %s: %s was interrupted\n", t->us.dir, t->verb);
-        return SB_EXIT_SIGNAL + number;
-    }
-    (void)fprintf(stderr,
-                  "storebench: %s: the library crashed in '%s' (signal %d, %s): the store is "
-                  "damaged\n",
-                  t->us.dir, t->verb, number, strsignal(number));
-    return SB_EXIT_FAILED;
-}
-
-static int run_in_child(struct tool *t)
-{
-    int status = 0;
-    pid_t pid;
-
-    (void)fflush(NULL);
-    pid = fork();
-    if (pid < 0)
-        return sb_userstore_complain(sb_error_errno(errno, "fork"), NULL);
-    if (pid == 0)
-        _exit(run_hook(t));
-    (void)signal(SIGINT, SIG_IGN); /* the child, which gets it too, decides */
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-        ;
-    return WIFSIGNALED(status) ? ended_by_signal(t, WTERMSIG(status)) : WEXITSTATUS(status);
 }
 
 /* Whether the driver has the verb at all shows on a store that is not there. */
@@ -188,7 +150,7 @@ static int find_and_run(struct tool *t, char **words, char **argv)
     (void)signal(SIGPIPE, SIG_IGN);
     if (!rc && t->out_dir)
         rc = copy_store(t);
-    return rc ? sb_userstore_complain(rc, NULL) : run_in_child(t);
+    return rc ? sb_userstore_complain(rc, NULL) : run_hook(t);
 }
 
 int sb_command_tool(int argc, char **argv)

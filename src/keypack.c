@@ -6,9 +6,8 @@
  */
 #include "keypack.h"
 
-#include "base64.h"
 #include "hash.h"
-#include "jsonx.h"
+#include "jsonl.h"
 #include "mem.h"
 
 #include <errno.h>
@@ -287,7 +286,7 @@ static int put_pair(FILE *to, struct sb_slice key, struct sb_slice value)
 /* What the feeding process tells of: line counts, or the line that is wrong. */
 struct feed_report {
     uint64_t lines, empty, bad_line;
-    char what[96];
+    char what[128];
 };
 
 static int report_bad(struct feed_report *r, const char *what)
@@ -297,41 +296,18 @@ static int report_bad(struct feed_report *r, const char *what)
     return -1;
 }
 
-static bool take_part(const json_t *object, const char *key, const char *encoded_key,
-                      struct sb_slice *partp, void **ownedp)
-{
-    const json_t *text = json_object_get(object, key);
-    const char *encoded = json_string_value(json_object_get(object, encoded_key));
-
-    *ownedp = NULL;
-    if (json_is_string(text)) {
-        *partp = (struct sb_slice){json_string_value(text), json_string_length(text)};
-        return true;
-    }
-    if (!encoded)
-        return false;
-    *ownedp = sb_alloc(1, strlen(encoded) + 4);
-    partp->data = *ownedp;
-    return sb_base64_decode(encoded, strlen(encoded), *ownedp, &partp->size_bytes) == 0;
-}
-
 static int feed_json(struct feed_report *r, const char *line, size_t bytes, FILE *to)
 {
-    json_t *object = json_loadb(line, bytes, JSON_ALLOW_NUL | JSON_REJECT_DUPLICATES, NULL);
-    void *key_owned = NULL, *value_owned = NULL;
-    struct sb_slice key, value;
+    struct sb_jsonl record = {.wrong = ""};
     int rc = 0;
 
-    if (!take_part(object, "key", "key_base64", &key, &key_owned) ||
-        !take_part(object, "value", "value_base64", &value, &value_owned))
-        rc = report_bad(r, "is not {\"key\": ..., \"value\": ...}");
-    else if (!key.size_bytes)
+    if (sb_jsonl_parse(&record, line, bytes))
+        rc = report_bad(r, record.wrong);
+    else if (!record.key.size_bytes)
         r->empty++;
     else
-        rc = put_pair(to, key, value);
-    free(key_owned);
-    free(value_owned);
-    json_decref(object);
+        rc = put_pair(to, record.key, record.value);
+    sb_jsonl_release(&record);
     return rc;
 }
 

@@ -48,6 +48,8 @@ int sb_outfile_open(struct sb_outfile *out, const char *path)
     if (!rc && fd >= 0)
         out->stream = fdopen(fd, "w");
     if (!rc && !out->stream)
+        errno = fd < 0 ? errno : EBADF; /* closed by the caller: see main.c */
+    if (!rc && !out->stream)
         rc = sb_outfile_failed(out);
     if (rc) {
         free(out->partial);

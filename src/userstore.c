@@ -158,6 +158,15 @@ int sb_userstore_open(struct sb_userstore *us)
     return rc ? sb_error_prefix("cannot open %s: ", us->dir) : 0;
 }
 
+/* A hook may fail without a word: the text would be an older one's. */
+static int name_failure(const struct sb_userstore *us, int rc)
+{
+    if (sb_error_last()->code != rc)
+        return sb_error_set((enum sb_code)rc, 0, "%s: the driver failed with '%s' and no text",
+                            us->dir, sb_code_name(rc));
+    return sb_error_prefix("%s: ", us->dir);
+}
+
 static int scan(struct sb_userstore *us, struct sb_cursor *cursor, sb_userstore_visit *visit,
                 void *arg)
 {
@@ -167,6 +176,8 @@ static int scan(struct sb_userstore *us, struct sb_cursor *cursor, sb_userstore_
     while (!rc && !sb_stop_signal) {
         rc = sb_store_cursor_next(&us->handle, cursor, &key, &value);
         us->scan_failed = rc < 0;
+        if (rc < 0)
+            return name_failure(us, rc);
         if (!rc)
             rc = visit(arg, key, value);
     }
@@ -211,7 +222,7 @@ static void on_signal(int number)
     sb_stop_signal = number;
 }
 
-void sb_userstore_catch_signals(void)
+void sb_userstore_catch_stop(void)
 {
     struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
 
@@ -222,11 +233,38 @@ void sb_userstore_catch_signals(void)
     (void)signal(SIGPIPE, SIG_IGN);
 }
 
+/* What the handler says, made beforehand: it may call nothing that allocates. */
+static char *crash_text;
+
+static void on_crash(int number)
+{
+    (void)number;
+    if (write(STDERR_FILENO, crash_text, strlen(crash_text)) < 0)
+        _exit(SB_EXIT_FAILED);
+    _exit(SB_EXIT_FAILED);
+}
+
+/* The stack may be what the crash used up. */
+void sb_userstore_catch_crash(const struct sb_userstore *us)
+{
+    static const int numbers[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+    static char stack_bytes[65536];
+    stack_t stack = {.ss_sp = stack_bytes, .ss_size = sizeof(stack_bytes)};
+    struct sigaction action = {.sa_handler = on_crash, .sa_flags = SA_ONSTACK};
+
+    free(crash_text);
+    crash_text = sb_format("storebench: %s: the library of %s crashed: the store is damaged or not "
+                           "of this kind\n",
+                           us->dir, us->spec.entry->driver->name);
+    (void)sigaltstack(&stack, NULL);
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+        (void)sigaction(numbers[i], &action, NULL);
+}
+
 int sb_userstore_complain(int rc, const char *more)
 {
-    /* A hook may fail without a word: the text would be an older one's. */
-    if (sb_error_last()->code != rc)
-        (void)sb_error_set((enum sb_code)rc, 0, "the driver failed with code '%s' and no text",
+    if (sb_error_last()->code != rc) /* a hook may fail without a word */
+        (void)sb_error_set((enum sb_code)rc, 0, "the driver failed with '%s' and no text",
                            sb_code_name(rc));
     (void)fprintf(stderr, "storebench: %s%s%s\n", sb_error_last()->text, more ? "; " : "",
                   more ? more : "");

@@ -52,7 +52,11 @@ void sb_userstore_release(struct sb_userstore *us);
 
 /* From now on SIGINT, SIGTERM and SIGHUP set sb_stop_signal (runner.h) and interrupt a read; the
  * second one ends the program. A closed pipe is an error of write(2). */
-void sb_userstore_catch_signals(void);
+void sb_userstore_catch_stop(void);
+
+/* A library that crashes on a damaged store gets a line that says so, and exit status
+ * SB_EXIT_FAILED. The directory is set. */
+void sb_userstore_catch_crash(const struct sb_userstore *us);
 
 /* Tells of an error: bad input (SB_ERR_UNSUPPORTED, SB_ERR_LIMIT) is SB_EXIT_USAGE, anything else
  * SB_EXIT_FAILED. `more` is NULL or goes after the text. */
