@@ -44,10 +44,7 @@ void sb_help_tool(FILE *stream)
 
 static void print_line(const char *line, void *arg)
 {
-    FILE *stream = arg; /* checked at the end */
-
-    (void)fputs(line, stream);
-    (void)putc('\n', stream);
+    sb_outfile_line(arg, line);
 }
 
 static int run_hook(struct tool *t)
@@ -58,7 +55,7 @@ static int run_hook(struct tool *t)
 
     if (rc)
         return sb_userstore_complain(rc, NULL);
-    report.print_arg = out.stream;
+    report.print_arg = &out;
     (void)setvbuf(out.stream, NULL, _IOLBF, 0); /* what was found before a crash counts */
     sb_userstore_catch_crash(&t->us);
     rc = sb_store_tool(t->us.spec.entry->driver, &t->us.args, t->verb, &report);

@@ -63,11 +63,18 @@ int sb_outfile_failed(const struct sb_outfile *out)
     return sb_error_errno(errno, "cannot write to %s", out->to_name);
 }
 
+void sb_outfile_line(struct sb_outfile *out, const char *line)
+{
+    if ((fputs(line, out->stream) == EOF || putc('\n', out->stream) == EOF) && !out->line_errno)
+        out->line_errno = errno;
+}
+
 int sb_outfile_finish(struct sb_outfile *out)
 {
     int rc = 0;
 
-    if (fflush(out->stream) || (out->path && fsync(fileno(out->stream))))
+    errno = out->line_errno;
+    if (ferror(out->stream) || fflush(out->stream) || (out->path && fsync(fileno(out->stream))))
         rc = sb_outfile_failed(out);
     if (fclose(out->stream) && !rc)
         rc = sb_outfile_failed(out);

@@ -16,6 +16,7 @@ struct sb_outfile {
     const char *path;    /* borrowed; NULL for standard output */
     char *partial;       /* owned */
     const char *to_name; /* for messages: the path, or "standard output" */
+    int line_errno;      /* of the first line that could not be written */
 };
 
 /* "-" or NULL is standard output. An existing file is replaced when the new one is finished; an
@@ -24,6 +25,9 @@ int sb_outfile_open(struct sb_outfile *out, const char *path) SB_MUST_CHECK;
 
 /* The error for a write to the stream that failed, by errno. */
 int sb_outfile_failed(const struct sb_outfile *out);
+
+/* A line and its newline; a failure shows in sb_outfile_finish. */
+void sb_outfile_line(struct sb_outfile *out, const char *line);
 
 /* Writes everything out and, for a file, puts it on the device and in its place. On failure the
  * partial file is removed. */
