@@ -308,6 +308,15 @@ printf '{"key": "a", "value": ""}\n{"key": "%s", "value": ""}' "$long" >bad.json
 run load files long bad.jsonl
 refused 2 "bad.jsonl:2: files takes keys of at most [0-9]+ bytes, not 200" "a key beyond the limits"
 
+# ---- a store that fails ------------------------------------------------------------------------
+
+if echo "$persistent" | grep -qx lmdb; then
+    run load lmdb:mapsize=1MiB full in --batch=100
+    refused 1 "in:908: mdb_put: .*; records committed to full: 900$" "a store that is full"
+    run dump lmdb full
+    is "the batch that failed is undone" "$status $(digest err | cut -d, -f1)" "0  900 records"
+fi
+
 # ---- output that fails ------------------------------------------------------------------------
 
 run load skeleton many-store many
