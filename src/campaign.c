@@ -225,6 +225,7 @@ static int run_repeat(struct campaign *c, const struct sb_chain *chain, uint64_t
     struct sb_job job = {.module_path = chain->spec->entry->module_path,
                          .label = chain->spec->label,
                          .dir = dir,
+                         .keys_path = chain->own ? chain->own->packed_path : NULL,
                          .seed = c->plan->seed,
                          .params = chain->params,
                          .scenario_count = chain->scenario_count};

@@ -53,13 +53,35 @@ static void complain_unknown(const char *word, const struct option *options)
         (void)fprintf(stderr, "storebench: no option '%s'; see 'storebench help'\n", name);
 }
 
+/* Writes the options that also have one letter, as getopt takes them. */
+static void list_short(const struct option *options, char *text, size_t size)
+{
+    size_t used = 0;
+
+    text[used++] = ':';
+    for (; options->name && used + 1 < size; options++)
+        if (options->val != 1)
+            text[used++] = (char)options->val;
+    text[used] = '\0';
+}
+
+static int find_short(const struct option *options, int letter)
+{
+    for (int i = 0; options[i].name; i++)
+        if (options[i].val == letter)
+            return i;
+    return -2;
+}
+
 int sb_next_option(int argc, char **argv, const struct option *options)
 {
+    char letters[32];
     int index = -1;
     int got;
 
     opterr = 0;
-    got = getopt_long(argc, argv, ":", options, &index);
+    list_short(options, letters, sizeof(letters));
+    got = getopt_long(argc, argv, letters, options, &index);
     if (got == -1)
         return -1;
     if (got == ':') {
@@ -67,11 +89,11 @@ int sb_next_option(int argc, char **argv, const struct option *options)
         return -2;
     }
     if (got != '?')
-        return index;
+        return index >= 0 ? index : find_short(options, got);
     if (optopt == 1) /* `val` of all our options: a value where none belongs */
         (void)fprintf(stderr, "storebench: bad option '%s'; see 'storebench help'\n",
                       argv[optind - 1]);
-    else if (optopt) /* a short option: there are none */
+    else if (optopt) /* a short option */
         (void)fprintf(stderr, "storebench: no option '-%c'; see 'storebench help'\n", optopt);
     else
         complain_unknown(argv[optind - 1], options);

@@ -57,7 +57,8 @@ int sb_no_arguments(const char *argument);
 int sb_write_json(const json_t *document, const char *path);
 
 /* getopt_long that complains in our own words: names the bad option and its nearest match.
- * `options` ends with zeros; every `val` is 1 and every `flag` NULL. Returns the index of the
+ * `options` ends with zeros; every `val` is 1, or the letter of a short form
+ * without a value, and every `flag` NULL. Returns the index of the
  * option in the table, -1 at the end, -2 after a complaint. */
 int sb_next_option(int argc, char **argv, const struct option *options);
 

@@ -11,6 +11,7 @@
 #include "runner.h"
 #include "table.h"
 #include "units.h"
+#include "workdir.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -24,6 +25,9 @@ enum {
     OPT_SCENARIOS,
     OPT_REPEATS,
     OPT_COUNT_CALLS,
+    OPT_KEYS_FROM,
+    OPT_NULL,
+    OPT_PAIRS_FROM,
     OPT_SEED,
     OPT_TIME_LIMIT,
     OPT_DIR,
@@ -41,6 +45,9 @@ static const struct option own_options[] = {
     [OPT_SCENARIOS] = {"scenarios", required_argument, NULL, 1},
     [OPT_REPEATS] = {"repeats", required_argument, NULL, 1},
     [OPT_COUNT_CALLS] = {"count", no_argument, NULL, 1},
+    [OPT_KEYS_FROM] = {"keys-from", required_argument, NULL, 1},
+    [OPT_NULL] = {"null", no_argument, NULL, '0'},
+    [OPT_PAIRS_FROM] = {"pairs-from", required_argument, NULL, 1},
     [OPT_SEED] = {"seed", required_argument, NULL, 1},
     [OPT_TIME_LIMIT] = {"time-limit", required_argument, NULL, 1},
     [OPT_DIR] = {"dir", required_argument, NULL, 1},
@@ -57,6 +64,7 @@ struct options {
     const char **dirs;
     char **param_names; /* "phase-limit": owned, as getopt borrows them */
     struct option *table;
+    struct sb_own_data own;
     char *out;
     const char *resume;
     char *aside; /* the partial file that is resumed, while it is done */
@@ -77,6 +85,10 @@ void sb_help_run(FILE *stream)
         "  --dir=PATH          where stores are made; repeatable (default: $STOREBENCH_DIR or "
         "/var/tmp)\n"
         "  --repeats=N         blocks of the campaign; each runs every chain once in random order\n"
+        "  --keys-from=FILE    a user's own keys, one a line; sets the number of records\n"
+        "  -0, --null          the keys of FILE end in a NUL, not in a newline\n"
+        "  --pairs-from=FILE   own keys and values: KEY<tab>VALUE lines, or the JSON Lines of\n"
+        "                      'storebench dump'\n"
         "  --count             one more repeat of each chain, untimed, that counts system calls\n"
         "  --time-limit=T      of the campaign: no repeat starts that would end later\n"
         "  --seed=N            of data and order (default: a new one, recorded)\n\n"
@@ -174,6 +186,17 @@ static int parse_own(struct options *o, int option, const char *value)
     case OPT_COUNT_CALLS:
         r->count = true;
         return 0;
+    case OPT_KEYS_FROM:
+    case OPT_PAIRS_FROM:
+        if (o->own.path)
+            return sb_error_set(SB_ERR_UNSUPPORTED, 0,
+                                "--keys-from and --pairs-from: one file, once");
+        o->own.path = value;
+        o->own.pairs = option == OPT_PAIRS_FROM;
+        return 0;
+    case OPT_NULL:
+        o->own.nul = true;
+        return 0;
     case OPT_RESUME:
         o->resume = value;
         return 0;
@@ -207,6 +230,10 @@ static int parse(struct options *o, int argc, char **argv)
             (void)sb_complain();
             return rc;
         }
+    }
+    if (o->own.nul && (!o->own.path || o->own.pairs)) {
+        (void)fputs("storebench: --null belongs to --keys-from\n", stderr);
+        return -2;
     }
     o->request.dirs = o->dirs;
     o->request.suites = (const char *const *)(argv + optind);
@@ -400,7 +427,7 @@ static int parse_resumed(struct options *o, json_t **documentp, char ***wordsp)
     size_t count;
 
     if (o->request.suite_count || o->request.drivers || o->request.scenarios ||
-        o->request.set.count || o->request.dir_count)
+        o->request.set.count || o->request.dir_count || o->own.path)
         return sb_error_set(SB_ERR_UNSUPPORTED, 0,
                             "--resume takes no suite and no parameters: those of the file hold");
     if (sb_resume_load(o->resume, documentp))
@@ -437,6 +464,33 @@ static void free_words(char **words)
     free(words);
 }
 
+/* Reads the user's own data and makes their number and sizes parameters of the plan. */
+static int prepare_own(struct options *o)
+{
+    static const char *const taken[] = {"records", "key_bytes", "value_bytes"};
+    const struct sb_keyfile_header *h = &o->own.pack.header;
+    uint64_t values[] = {0, 0, 0};
+    size_t count = o->own.pairs ? 3 : 2;
+    int rc = 0;
+
+    for (size_t i = 0; i < count; i++)
+        if (sb_layer_find(&o->request.set, sb_param_find(taken[i])))
+            return sb_error_set(SB_ERR_UNSUPPORTED, 0, "--%s: %s comes from %s already", taken[i],
+                                taken[i], o->own.path);
+    rc = sb_own_data_prepare(&o->own, o->request.dir_count ? o->dirs[0] : sb_workdir_default());
+    values[0] = h->records;
+    values[1] = h->key_bytes_max;
+    values[2] = h->value_bytes_max;
+    for (size_t i = 0; i < count && !rc; i++) {
+        char number[32];
+
+        (void)snprintf(number, sizeof(number), "%" PRIu64, values[i]);
+        rc = sb_layer_set_list(&o->request.set, sb_param_find(taken[i]), number);
+    }
+    o->request.own = &o->own;
+    return rc;
+}
+
 static int run_or_show(struct options *o, const json_t *resumed, char **command)
 {
     struct sb_registry registry = {0};
@@ -447,13 +501,14 @@ static int run_or_show(struct options *o, const json_t *resumed, char **command)
     for (size_t i = 0; i < registry.rejection_count; i++)
         (void)fprintf(stderr, "storebench: %s: %s\n", registry.rejections[i].module_path,
                       registry.rejections[i].reason);
-    if (sb_plan_build(&plan, &o->request, &registry))
+    if ((o->own.path && prepare_own(o)) || sb_plan_build(&plan, &o->request, &registry))
         status = sb_complain();
     else if (o->dry_run)
         print_plan(&plan);
     else
         status = run_plan(o, &plan, &registry, resumed, command);
     sb_plan_release(&plan);
+    sb_own_data_release(&o->own);
     sb_registry_release(&registry);
     return status;
 }

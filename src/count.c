@@ -137,6 +137,7 @@ int sb_count_chain(const struct sb_count *count)
     struct sb_job job = {.module_path = chain->spec->entry->module_path,
                          .label = chain->spec->label,
                          .dir = count->dir,
+                         .keys_path = chain->own ? chain->own->packed_path : NULL,
                          .seed = count->seed,
                          .scenario_count = chain->scenario_count,
                          .counting = true};

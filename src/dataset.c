@@ -51,7 +51,7 @@ struct sb_slice sb_dataset_value(const struct sb_dataset *data, uint64_t id, uin
 bool sb_dataset_find(const struct sb_dataset *data, struct sb_slice key, uint64_t *idp)
 {
     if (data->own)
-        return sb_keyfile_find(data->own, key, idp);
+        return sb_keyfile_find(data->own, key, idp) && *idp < data->records;
     return key.size_bytes == data->key_bytes && sb_key_read(key.data, key.size_bytes, idp) &&
            *idp < data->records;
 }

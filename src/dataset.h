@@ -29,7 +29,8 @@ struct sb_dataset {
     uint64_t deletes; /* keys deleted, from the start of delete_order */
 };
 
-/* `own` may be NULL; else it must outlive the data set and have params->records records. */
+/* `own` may be NULL; else it must outlive the data set and have params->records records or more,
+ * of which the first ones are taken. */
 void sb_dataset_init(struct sb_dataset *data, const struct sb_params *params, uint64_t seed,
                      const struct sb_keyfile *own);
 

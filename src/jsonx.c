@@ -100,6 +100,14 @@ double sb_json_get_real(const json_t *object, const char *key, double fallback)
     return json_is_number(value) ? json_number_value(value) : fallback;
 }
 
+double sb_json_get_mean(const json_t *object, const char *key, double fallback)
+{
+    char mean_key[64];
+
+    (void)snprintf(mean_key, sizeof(mean_key), "%s_mean", key);
+    return sb_json_get_real(object, mean_key, sb_json_get_real(object, key, fallback));
+}
+
 const char *sb_json_get_text(const json_t *object, const char *key, const char *fallback)
 {
     const json_t *value = json_object_get(object, key);

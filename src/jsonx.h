@@ -25,6 +25,9 @@ void sb_json_append_text(json_t *array, const char *value);
 
 uint64_t sb_json_get_u64(const json_t *object, const char *key, uint64_t fallback);
 double sb_json_get_real(const json_t *object, const char *key, double fallback);
+
+/* The member KEY_mean, which tells the sizes of a user's own data, or else KEY. */
+double sb_json_get_mean(const json_t *object, const char *key, double fallback);
 const char *sb_json_get_text(const json_t *object, const char *key, const char *fallback);
 bool sb_json_get_bool(const json_t *object, const char *key, bool fallback);
 

@@ -25,7 +25,7 @@ const struct sb_param sb_params_table[] = {
      "how often the scenario 'churn' replaces all records"},
     {"opens", "opens", SB_PARAM_COUNT, AT(opens), 1, 100000, "5", NULL,
      "how often the scenarios 'open' and 'open-killed' open the store"},
-    {"key_bytes", "key_bytes", SB_PARAM_SIZE, AT(key_bytes), 1, SB_KEY_BYTES_MAX, "16", NULL,
+    {"key_bytes", "key_bytes", SB_PARAM_SIZE, AT(key_bytes), 1, 1ull << 24, "16", NULL,
      "size of every key"},
     {"value_bytes", "value_bytes", SB_PARAM_SIZE, AT(value_bytes), 0, 1ull << 30, "100", NULL,
      "size of every value"},

@@ -63,9 +63,9 @@ static char *find_na_reason(const struct sb_chain *chain)
     return NULL;
 }
 
-static int check_params(const struct sb_params *params)
+static int check_params(const struct sb_params *params, bool own_keys)
 {
-    size_t least = sb_key_bytes_min(params->records);
+    size_t least = own_keys ? 0 : sb_key_bytes_min(params->records);
     uint64_t bytes;
 
     if (params->key_bytes < least)
@@ -97,7 +97,7 @@ static bool merge_chain(struct sb_chain *chain, const struct sb_chain *made)
 
 static int add_chain(struct sb_plan *plan, const struct sb_chain *made)
 {
-    int rc = check_params(&made->params);
+    int rc = check_params(&made->params, made->own);
 
     if (rc)
         return rc;
@@ -188,6 +188,7 @@ static int add_suite_chain(struct sb_plan *plan, const struct sb_suite *suite,
         for (size_t d = 0; d < plan->dir_count && !rc; d++) {
             struct sb_chain chain = {.spec = &plan->specs[s],
                                      .parent_dir = plan->dirs[d],
+                                     .own = plan->own,
                                      .rule = layers.rule,
                                      .scenario_count = from->scenario_count};
 
@@ -388,6 +389,7 @@ int sb_plan_build(struct sb_plan *plan, const struct sb_plan_request *request,
     if (request->time_limit_ns)
         plan->time_limit_ns = request->time_limit_ns;
     plan->count = plan->count || request->count;
+    plan->own = request->own;
     plan->seed = request->seed ? request->seed : new_seed();
     for (size_t i = 0; i < plan->suite_count && !rc; i++)
         for (size_t c = 0; c < plan->suites[i].chain_count && !rc; c++)
@@ -451,6 +453,8 @@ uint64_t sb_chain_workload_hash(const struct sb_chain *chain, size_t scenario_in
         hash = sb_hash_text(hash, sb_params_table[i].key);
         hash = sb_hash_bytes(hash, &value, sizeof(value));
     }
+    if (chain->own)
+        hash = sb_hash_bytes(hash, &chain->own->pack.header.content_hash, sizeof(hash));
     return hash;
 }
 

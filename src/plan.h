@@ -10,6 +10,7 @@
 #define SB_PLAN_H
 
 #include "job.h"
+#include "owndata.h"
 #include "spec.h"
 #include "suite.h"
 
@@ -19,7 +20,8 @@ struct sb_chain {
     struct sb_params params;
     enum sb_scenario scenarios[SB_CHAIN_SCENARIOS_MAX];
     size_t scenario_count;
-    char *na_reason;  /* NULL: it can run */
+    const struct sb_own_data *own; /* NULL: keys by formula; borrowed */
+    char *na_reason;               /* NULL: it can run */
     const char *rule; /* why a suite's rule changed parameters; NULL; borrowed from the plan */
 };
 
@@ -31,6 +33,7 @@ struct sb_plan {
     uint64_t repeats;
     uint64_t time_limit_ns; /* 0: none */
     bool count;             /* one counting repeat of each chain after all blocks (count.h) */
+    const struct sb_own_data *own; /* NULL: keys by formula; borrowed from the request */
     char **dirs;
     size_t dir_count;
     struct sb_spec *specs;
@@ -50,10 +53,11 @@ struct sb_plan_request {
     const char *const *dirs;
     size_t dir_count;
     struct sb_layer set;
-    uint64_t repeats;       /* 0: the suite's */
-    uint64_t time_limit_ns; /* 0: the suite's */
-    uint64_t seed;          /* 0: a new one */
-    bool count;             /* false: the suite's */
+    uint64_t repeats;              /* 0: the suite's */
+    uint64_t time_limit_ns;        /* 0: the suite's */
+    uint64_t seed;                 /* 0: a new one */
+    bool count;                    /* false: the suite's */
+    const struct sb_own_data *own; /* prepared; records and sizes of `set` are then its own */
 };
 
 /* Release the plan in any case. */
@@ -65,7 +69,8 @@ void sb_plan_release(struct sb_plan *plan);
 size_t sb_plan_runnable(const struct sb_plan *plan);
 
 /* The identity of a cell: a hash over the driver's label, the scenario, what precedes it in the
- * chain, all parameters and the directory. The same cell has the same id in every campaign. */
+ * chain, all parameters, a user's own data and the directory. The same cell has the same id in
+ * every campaign. */
 uint64_t sb_chain_cell_id(const struct sb_chain *chain, size_t scenario_index);
 
 /* Identity of the work alone: scenario, chain and parameters, without driver and directory. */

@@ -45,6 +45,20 @@ static json_t *describe_hashes(const struct sb_chain *chain, size_t index)
     return hashes;
 }
 
+/* Sizes of a user's own data differ: the parameters then hold the largest, and their means. */
+static json_t *describe_parameters(const struct sb_chain *chain)
+{
+    json_t *parameters = sb_params_to_json(&chain->params);
+    const struct sb_keyfile_header *h = chain->own ? &chain->own->pack.header : NULL;
+
+    if (h)
+        sb_json_real(parameters, "key_bytes_mean", (double)h->key_bytes_total / (double)h->records);
+    if (h && h->has_values)
+        sb_json_real(parameters, "value_bytes_mean",
+                     (double)h->value_bytes_total / (double)h->records);
+    return parameters;
+}
+
 static json_t *describe_cell(const struct sb_chain *chain, size_t index)
 {
     const struct sb_driver *driver = chain->spec->entry->driver;
@@ -56,7 +70,7 @@ static json_t *describe_cell(const struct sb_chain *chain, size_t index)
     sb_json_text(cell, "scenario", sb_scenarios[chain->scenarios[index]].name);
     sb_json_take(cell, "after", names_before(chain, index));
     sb_json_bool(cell, "persistent", (driver->caps & SB_CAP_PERSISTENT) != 0);
-    sb_json_take(cell, "parameters", sb_params_to_json(&chain->params));
+    sb_json_take(cell, "parameters", describe_parameters(chain));
     sb_json_text(cell, "directory", chain->parent_dir);
     sb_json_text(cell, "durability_requested",
                  sb_level_name((enum sb_level)chain->params.durability));
@@ -162,8 +176,8 @@ static void derive_amplification(json_t *derived, const json_t *repeat, const js
     const json_t *parameters = json_object_get(cell, "parameters");
     const json_t *usage = json_object_get(repeat, "usage");
     const json_t *files = json_object_get(repeat, "files");
-    double key_bytes = sb_json_get_real(parameters, "key_bytes", 0);
-    double value_bytes = sb_json_get_real(parameters, "value_bytes", 0);
+    double key_bytes = sb_json_get_mean(parameters, "key_bytes", 0);
+    double value_bytes = sb_json_get_mean(parameters, "value_bytes", 0);
     double ops = sb_json_get_real(repeat, "ops", 0);
     double live = sb_json_get_real(repeat, "live_records", 0);
 
@@ -358,6 +372,8 @@ static void add_header(json_t *document, const struct sb_plan *plan, char *const
     sb_json_u64(document, "repeats_planned", plan->repeats);
     sb_json_u64(document, "time_limit_ns", plan->time_limit_ns);
     sb_json_text(document, "started_at", now);
+    if (plan->own)
+        sb_json_take(document, "own_data", sb_own_data_describe(plan->own));
     sb_json_take(document, "storebench", sb_describe_program());
 }
 

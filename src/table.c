@@ -79,6 +79,20 @@ static char *describe_machine(const json_t *machine)
                      is_virtual ? virtualisation : "");
 }
 
+static void print_own_data(const struct sb_table *table, const json_t *own)
+{
+    char records[SB_FORMAT_BYTES];
+
+    if (!own)
+        return;
+    sb_format_count(records, sizeof(records), sb_json_get_u64(own, "records", 0));
+    sb_table_sentence(
+        table, "data:    ",
+        sb_format("%s %s of %s; left out: %" PRIu64 " duplicates, %" PRIu64 " empty", records,
+                  sb_json_get_text(own, "kind", "keys"), sb_json_get_text(own, "file", "?"),
+                  sb_json_get_u64(own, "duplicates", 0), sb_json_get_u64(own, "empty", 0)));
+}
+
 static void print_head(const struct sb_table *table)
 {
     const json_t *d = table->document;
@@ -95,6 +109,7 @@ static void print_head(const struct sb_table *table)
                                 sb_json_get_u64(d, "seed", 0), blocks, describe_end(d)));
     if (*description)
         sb_table_sentence(table, "suite:   ", sb_format("%s", description));
+    print_own_data(table, json_object_get(d, "own_data"));
     free(machine);
     free(blocks);
 }

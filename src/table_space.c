@@ -74,8 +74,8 @@ static double put_bytes_total(const json_t *cell)
     const json_t *parameters = sb_cell_parameters(cell);
 
     return sb_json_get_real(parameters, "records", NAN) *
-           (sb_json_get_real(parameters, "key_bytes", NAN) +
-            sb_json_get_real(parameters, "value_bytes", NAN));
+           (sb_json_get_mean(parameters, "key_bytes", NAN) +
+            sb_json_get_mean(parameters, "value_bytes", NAN));
 }
 
 /* False when there is nothing to show: then the row stays empty. */

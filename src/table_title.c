@@ -106,8 +106,8 @@ void sb_table_print_title(const struct sb_table *table, const struct sb_table_gr
     char records[SB_FORMAT_BYTES], key[SB_FORMAT_BYTES], value[SB_FORMAT_BYTES];
 
     sb_format_count(records, sizeof(records), sb_json_get_u64(parameters, "records", 0));
-    sb_format_bytes(key, sizeof(key), sb_json_get_real(parameters, "key_bytes", NAN));
-    sb_format_bytes(value, sizeof(value), sb_json_get_real(parameters, "value_bytes", NAN));
+    sb_format_bytes(key, sizeof(key), sb_json_get_mean(parameters, "key_bytes", NAN));
+    sb_format_bytes(value, sizeof(value), sb_json_get_mean(parameters, "value_bytes", NAN));
     (void)fputc('\n', table->stream);
     sb_table_sentence(
         table, "== ",
