@@ -20,7 +20,7 @@ int sb_keyfile_open(struct sb_keyfile *file, const char *path)
     *file = (struct sb_keyfile){0};
     if (fd >= 0 && fstat(fd, &status) == 0 &&
         (size_t)status.st_size >= sizeof(struct sb_keyfile_header))
-        map = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_SHARED, fd, 0);
+        map = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_SHARED | MAP_POPULATE, fd, 0);
     if (fd >= 0)
         (void)close(fd);
     if (map == MAP_FAILED)

@@ -36,7 +36,7 @@ struct sb_keyfile {
     uint64_t mapped_bytes;
 };
 
-/* Maps a packed file. */
+/* Maps a packed file, all of it resident, so that its part of the process's memory is known. */
 int sb_keyfile_open(struct sb_keyfile *file, const char *path) SB_MUST_CHECK;
 void sb_keyfile_close(struct sb_keyfile *file);
 

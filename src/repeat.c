@@ -74,13 +74,25 @@ static void send_event(json_t *event_take, const char *name)
 
 /* ---- gaps --------------------------------------------------------------------------------- */
 
+/* Memory of the process without the user's keys, which are mapped and resident as a whole. */
+static struct sb_memory sample_memory(const struct repeat *r)
+{
+    uint64_t page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
+    uint64_t keys_bytes = (r->own.mapped_bytes + page_bytes - 1) / page_bytes * page_bytes;
+    struct sb_memory now;
+
+    sb_memory_sample(&now);
+    now.rss_file_bytes -= keys_bytes < now.rss_file_bytes ? keys_bytes : now.rss_file_bytes;
+    now.peak_rss_bytes -= keys_bytes < now.peak_rss_bytes ? keys_bytes : now.peak_rss_bytes;
+    return now;
+}
+
 static void in_gap(void *arg, uint64_t done, uint64_t planned)
 {
     struct repeat *r = arg;
-    struct sb_memory now;
+    struct sb_memory now = sample_memory(r);
     json_t *event = json_object();
 
-    sb_memory_sample(&now);
     sb_memory_keep_max(&r->memory_peak, &now);
     sb_json_text(event, "doing", r->doing);
     sb_json_u64(event, "done", done);
@@ -180,12 +192,11 @@ static json_t *describe_phase(struct repeat *r, const struct sb_phase_result *re
 {
     const struct sb_stopwatch *watch = &result->watch;
     json_t *repeat = json_object();
-    struct sb_memory now;
+    struct sb_memory now = sample_memory(r);
     struct sb_usage used;
 
     sb_usage_sample(&used);
     sb_usage_diff(&r->usage_before, &used, &used);
-    sb_memory_sample(&now);
     sb_memory_keep_max(&r->memory_peak, &now);
     sb_json_u64(repeat, "ops", result->ops);
     sb_json_u64(repeat, "commits", result->commits);
@@ -457,7 +468,7 @@ static int run_chain(struct repeat *r, json_t *end)
     sb_ring_init(&r->ring, &r->data);
     sb_machine_read(&machine);
     sb_recorder_init(&r->recorder, &machine, r->job.params.interval_ns);
-    sb_memory_sample(&memory);
+    memory = sample_memory(r);
     sb_json_u64(end, "harness_rss_bytes", memory.rss_anon_bytes + memory.rss_file_bytes);
     start_doing(r, "open");
     rc = open_store(r);
