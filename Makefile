@@ -9,8 +9,8 @@
 .SUFFIXES:
 .DELETE_ON_ERROR:
 MAKEFLAGS += --no-builtin-rules
-.PHONY: all tests check check-fast check-long bench-smoke fidelity install uninstall dist distcheck
-.PHONY: readme-figures lint clean distclean help prune FORCE
+.PHONY: all tests check check-fast check-long bench-smoke fidelity interleave install uninstall dist
+.PHONY: distcheck readme-figures lint clean distclean help prune FORCE
 
 ifneq ($(words $(CURDIR)),1)
 $(error storebench cannot be built in a folder whose path has spaces: $(CURDIR))
@@ -223,6 +223,10 @@ fidelity: all $(FIDELITY)
 	STOREBENCH=$(CURDIR)/storebench STOREBENCH_SRCDIR=$(srcdir) \
 	    $(srcdir)/tests/fidelity/run $(abspath $(FIDELITY))
 
+# Two campaigns of the same build, block by block: they must not differ.
+interleave: all
+	STOREBENCH=$(CURDIR)/storebench $(srcdir)/tests/fidelity/interleave
+
 # The README's figures are never typed: this puts those of a result file there.
 readme-figures: all
 	$(srcdir)/scripts/readme-figures $(CURDIR)/storebench $(RESULT)
@@ -318,6 +322,7 @@ help:
 	@echo 'make check-fast    the tests in this build alone'
 	@echo 'make check-long    check, and each library left out, clang, threads, valgrind'
 	@echo 'make bench-smoke   a run of a few seconds of every driver'
+	@echo 'make interleave    two campaigns of this build in turn: how often they seem to differ'
 	@echo 'make fidelity      what a driver costs over plain calls of its library'
 	@echo 'make readme-figures RESULT=FILE  the tables of a result into README.md'
 	@echo 'make lint          clang-format, style test, clang-tidy'
