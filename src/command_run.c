@@ -116,6 +116,8 @@ void sb_help_run(FILE *stream)
         "Output:\n"
         "  --out=FILE          the result file (default: a new name in ./results, or here)\n"
         "  --json=-            print the result document instead of the table\n"
+        "  --resume=FILE       go on with a campaign that was ended early: its result, or the\n"
+        "                      .partial file that a killed one left\n"
         "  --dry-run           show what would run, and run nothing\n"
         "  --quiet             no progress\n\nScenarios:\n",
         stream);
