@@ -38,6 +38,9 @@
 #include <unistd.h>
 
 enum env_choice { ENV_AUTO, ENV_NONE, ENV_CDB, ENV_TXN };
+/* Above the library's default, 100, which reads outside transactions have. */
+enum { WRITER_PRIORITY = 200 };
+
 enum locks_choice { LOCKS_AUTO, LOCKS_ON, LOCKS_OFF };
 
 static const char *const env_names[] = {"auto", "none", "cdb", "txn"};
@@ -257,7 +260,8 @@ static int set_locks(const struct sb_open *args, struct sb_store *store)
 {
     uint64_t pages = args->batch_records;
     DB_ENV *env = store->env;
-    /* In a cycle of waits the reader, who has no write lock, is the one to lose; see bdb_get. */
+    /* In a cycle of waits the reader is the one to lose, see bdb_get: writers have a priority, and
+     * a reader has no write lock. */
     int rc = env->set_lk_detect(env, DB_LOCK_MINWRITE);
 
     if (rc)
@@ -645,6 +649,13 @@ static int bdb_begin(struct sb_session *session, enum sb_txn kind)
         if (rc) {
             end_writing(session);
             return bdb_fail(store, "DB_ENV->txn_begin", rc);
+        }
+        if (store->shared && store->locks)
+            rc = session->txn->set_priority(session->txn, WRITER_PRIORITY);
+        if (rc) {
+            (void)session->txn->abort(session->txn);
+            end_writing(session);
+            return bdb_fail(store, "DB_TXN->set_priority", rc);
         }
     }
     session->writing = true;

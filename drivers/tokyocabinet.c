@@ -461,7 +461,6 @@ static void hash_describe(const struct sb_open *args, const struct sb_store *sto
     host->effective(args->report, SB_READ_BACK, "dfunit", "%u", tchdbdfunit(hdb));
     host->effective(args->report, SB_READ_BACK, "mutex", tchdbhasmutex(hdb) ? "on" : "off");
     host->effective(args->report, SB_REQUESTED, "async", store->async ? "on" : "off");
-    host->effective(args->report, SB_REQUESTED, "txn", store->txn ? "on" : "off");
     host->note(args->report,
                "xmsiz bounds the mapped head of the file, never less than the bucket "
                "array (%llu KiB); the rest goes through the page cache, uncapped.",

@@ -7,7 +7,9 @@
  *     conformance SPEC...    these drivers only, for example bdb-btree:cache=1MiB
  *
  * Prints TAP. Each group of checks runs in a process of its own with a deadline, on a new store in
- * a scratch directory below TMPDIR or /var/tmp. STOREBENCH_SEED repeats the random choices of a
+ * a scratch directory below TMPDIR or /var/tmp. Below the level `power`, where no flush reaches a
+ * device, /dev/shm serves as well and is faster by far: it is taken unless TMPDIR is set or the run
+ * is a long one. STOREBENCH_SEED repeats the random choices of a
  * run, STOREBENCH_LONG=1 takes more rounds.
  */
 #include "conformance.h"
@@ -25,6 +27,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -32,6 +35,9 @@
 /* ---- what is run -------------------------------------------------------------------------- */
 
 enum { DEADLINE_S = 120, LONG_DEADLINE_S = 900 };
+
+#define FAST_PARENT "/dev/shm"
+#define FAST_BYTES_MIN (2ull << 30)
 
 struct group {
     const char *name;
@@ -93,7 +99,7 @@ static const struct variant {
     {"bdb-btree:env=cdb", NONE},
     {"bdb-btree:env=txn:locks=on", SB_LEVELS_ALL},
     {"bdb-btree:env=txn:checkpoint=64KiB:log_buffer=8KiB", SB_LEVELS_ALL},
-    {"bdb-btree:log_dsync=on", SB_LEVELS_ALL},
+    {"bdb-btree:log_dsync=on", PROCESS | POWER},
     {"bdb-btree:cache=64KiB", SB_LEVELS_ALL},
     {"bdb-hash:env=none:page=512:ffactor=4", NONE},
     {"bdb-hash:env=cdb:sync=on", NONE},
@@ -153,6 +159,7 @@ struct suite {
     struct sb_registry registry;
     uint64_t seed;
     char *base;              /* holds the scratch directories */
+    char *fast_base;         /* likewise, below the level power; may be the same */
     struct outcome *outcome; /* shared with the process of the group */
     int outcome_fd;
     int tests, failures;
@@ -201,6 +208,7 @@ static int run_in_child(struct suite *suite, const struct subject *subject,
 {
     struct sb_spec spec;
     struct test t = {.outcome = suite->outcome};
+    bool applicable;
 
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
     (void)signal(SIGINT, SIG_DFL);
@@ -210,12 +218,12 @@ static int run_in_child(struct suite *suite, const struct subject *subject,
     test_init(&t, suite, subject, &spec, dir);
     t.args.sessions = group->sessions ? group->sessions : 1;
     test_open(&t, SB_CREATE);
-    if ((t.handle.caps & group->needs) != group->needs)
-        return EXIT_NOT_APPLICABLE;
-    group->run(&t);
+    applicable = (t.handle.caps & group->needs) == group->needs;
+    if (applicable)
+        group->run(&t);
     test_close(&t);
     sb_spec_release(&spec);
-    return EXIT_SUCCESS;
+    return applicable ? EXIT_SUCCESS : EXIT_NOT_APPLICABLE;
 }
 
 /* The library that must be preloaded for the spec; "" for none, NULL if it cannot be found. */
@@ -298,6 +306,13 @@ static void catch_signals(void)
     (void)sigaction(SIGTERM, &action, NULL);
 }
 
+static void remove_bases(const struct suite *suite)
+{
+    remove_tree(suite->base);
+    if (suite->fast_base != suite->base)
+        remove_tree(suite->fast_base);
+}
+
 /* Waits for the process; when the suite is stopped, kills it and ends the suite. */
 static int wait_for(const struct suite *suite, pid_t child)
 {
@@ -312,7 +327,7 @@ static int wait_for(const struct suite *suite, pid_t child)
     if (stopped) {
         (void)kill(child, SIGKILL);
         (void)waitpid(child, &status, 0);
-        remove_tree(suite->base);
+        remove_bases(suite);
         exit(128 + stopped);
     }
     return status;
@@ -322,7 +337,8 @@ static int wait_for(const struct suite *suite, pid_t child)
 static int run_group(struct suite *suite, const struct subject *subject, const struct group *group,
                      const char *preload)
 {
-    char *dir = sb_format("%s/t", suite->base);
+    const char *base = subject->level == SB_LEVEL_POWER ? suite->base : suite->fast_base;
+    char *dir = sb_format("%s/t", base);
     int status;
     pid_t child;
 
@@ -546,19 +562,39 @@ static void run_spec(struct suite *suite, const char *spec_text)
 
 /* ---- main --------------------------------------------------------------------------------- */
 
+static char *make_base(const char *parent)
+{
+    char *base = sb_format("%s/storebench-conformance-XXXXXX", parent);
+
+    if (mkdtemp(base))
+        return base;
+    (void)fprintf(stderr, "conformance: %s: %s\n", base, strerror(errno));
+    exit(EXIT_FAILURE);
+}
+
+/* Whether there is a file system in memory with room for what the groups write. */
+static bool has_fast_place(void)
+{
+    struct statvfs status;
+
+    return access(FAST_PARENT, W_OK | X_OK) == 0 && statvfs(FAST_PARENT, &status) == 0 &&
+           (uint64_t)status.f_bavail * status.f_frsize >= FAST_BYTES_MIN;
+}
+
 static void suite_init(struct suite *suite)
 {
     const char *seed = getenv("STOREBENCH_SEED"), *parent = getenv("TMPDIR");
+    bool chosen = parent && parent[0];
 
     *suite = (struct suite){.seed = seed ? number_of(seed) : (uint64_t)time(NULL)};
-    suite->base =
-        sb_format("%s/storebench-conformance-XXXXXX", parent && parent[0] ? parent : "/var/tmp");
     suite->outcome_fd = memfd_create("outcome", 0);
-    if (suite->outcome_fd < 0 || ftruncate(suite->outcome_fd, sizeof(struct outcome)) ||
-        !mkdtemp(suite->base)) {
-        (void)fprintf(stderr, "conformance: %s: %s\n", suite->base, strerror(errno));
+    if (suite->outcome_fd < 0 || ftruncate(suite->outcome_fd, sizeof(struct outcome))) {
+        perror("conformance: memfd_create");
         exit(EXIT_FAILURE);
     }
+    suite->base = make_base(chosen ? parent : "/var/tmp");
+    suite->fast_base =
+        chosen || is_long() || !has_fast_place() ? suite->base : make_base(FAST_PARENT);
     suite->outcome = map_outcome(suite->outcome_fd);
     sb_registry_load(&suite->registry);
 }
@@ -577,8 +613,10 @@ int main(int argc, char **argv)
     for (int i = 1; i < argc; i++)
         run_spec(&suite, argv[i]);
     (void)printf("1..%d\n", suite.tests);
-    remove_tree(suite.base);
+    remove_bases(&suite);
     sb_registry_release(&suite.registry);
+    if (suite.fast_base != suite.base)
+        free(suite.fast_base);
     free(suite.base);
     return suite.failures ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -20,7 +20,10 @@ bool is_long(void)
 
 uint64_t scaled(const struct test *t, uint64_t count)
 {
-    return t->args.level == SB_LEVEL_NONE || is_long() ? count : count / 5;
+    static const uint64_t parts[] = {
+        [SB_LEVEL_NONE] = 1, [SB_LEVEL_PROCESS] = 5, [SB_LEVEL_POWER] = 20};
+
+    return is_long() ? count : count / parts[t->args.level];
 }
 
 /* ---- checks ------------------------------------------------------------------------------- */
