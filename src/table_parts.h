@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * table_parts.h -- what the files that make table.h share: table.c prints the document, with what
- * is above and below the tables; table_title.c, table_sheet.c, table_space.c and table_counted.c the
- * tables of one group of cells.
+ * is above and below the tables; table_title.c, table_sheet.c, table_space.c and table_counted.c
+ * print the tables of one group of cells.
  *
  * The document may come from elsewhere: it is only read by the getters of jsonx.h, and its texts
  * are cleaned before they are printed.

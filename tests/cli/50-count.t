@@ -120,8 +120,8 @@ fi
 
 campaign --drivers=files --scenarios=write-rand,read-rand,delete,open,open-killed \
     --durability=process --records=300 --batch=7 --opens=2 --count
-is "each scenario of a chain is counted by itself" "$(json '[.cells[].counted.status] | unique[]')" \
-    ok
+is "each scenario of a chain is counted by itself" \
+    "$(json '[.cells[].counted.status] | unique[]')" ok
 is "whole commits are counted" "$(counted files process write-rand '[.records, .ops, .commits]')" \
     '[294,294,42]'
 ok "the timed repeat has all records" holds '.cells[0].repeats[0].ops == 300'
@@ -180,7 +180,8 @@ campaign --drivers="$drivers,test-flush:by=thread,test-flush:by=child,test-flush
 is "crashes and failures are those of the timed repeats" "$status" 1
 is "a driver that behaves is counted" "$(counted test-good none read-rand .status)" '"ok"'
 is "one that prints, too" "$(counted test-print none read-rand .status)" '"ok"'
-is "what ran before a crash is counted" "$(counted test-crash:in=get none write-rand .status)" '"ok"'
+is "what ran before a crash is counted" \
+    "$(counted test-crash:in=get none write-rand .status)" '"ok"'
 is "the crash is told" "$(counted test-crash:in=get none read-rand .status)" '"crashed"'
 ok "with its signal" sh -c "echo '$(counted test-crash:in=get none read-rand .reason)' |
     grep -q 'signal 11'"
@@ -205,7 +206,8 @@ is "a descriptor that flushes does so in a program that inherits it" \
     "$(counted test-flush:by=spawn none write-rand "[($kinds), .bytes_written]")" \
     '[{"sync_write":120},1200]'
 is "flushes by commit and by operation" \
-    "$(counted test-flush:by=child none write-rand '[.per_commit.flushes, .per_op.flushes]')" '[80,2]'
+    "$(counted test-flush:by=child none write-rand '[.per_commit.flushes, .per_op.flushes]')" \
+    '[80,2]'
 
 # ---- ends before its time ---------------------------------------------------------------------
 
