@@ -211,18 +211,23 @@ is "flushes by commit and by operation" \
 
 # ---- ends before its time ---------------------------------------------------------------------
 
-# The numbers of a process that counts for the campaign $pid, and of its children, go to the file
-# counting.
+# child_of PID WORD: the number of its child with that word on its command line, if there is one.
+child_of()
+{
+    for one in /proc/[0-9]*; do
+        grep -q "^PPid:[[:space:]]*$1\$" "$one/status" 2>/dev/null &&
+            grep -qz "^$2\$" "$one/cmdline" 2>/dev/null && echo "${one#/proc/}" && return
+    done
+}
+
+# The numbers of the process that counts for the campaign $pid, and of the repeat that it traces, go
+# to the file counting.
 find_counting()
 {
-    : >counting
-    for one in /proc/[0-9]*; do
-        grep -Eqz '^(count|repeat)-process' "$one/cmdline" 2>/dev/null || continue
-        parent=$(sed -n 's/^PPid:[[:space:]]*//p' "$one/status" 2>/dev/null)
-        grep -qz '^count-process' "/proc/$parent/cmdline" "$one/cmdline" 2>/dev/null || continue
-        grep -qz "$tmp" "/proc/$pid/cmdline" && echo "${one#/proc/}" >>counting
-    done
-    [ "$(wc -l <counting)" -ge 2 ]
+    tracer=$(child_of "$pid" count-process)
+    [ "$tracer" ] || return 1
+    traced=$(child_of "$tracer" repeat-process)
+    [ "$traced" ] && printf '%s\n' "$tracer" "$traced" >counting
 }
 
 start --drivers=test-sleep:ns=2000000 --scenarios=write-rand --records=200 --count
