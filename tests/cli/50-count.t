@@ -202,9 +202,10 @@ done
 is "there is no other call" \
     "$(counted test-flush none write-rand '[.system_calls, .system_calls_by_name]')" \
     '[240,{"write":120,"fdatasync":120}]'
+# Starting shells takes its time: of as many as there was time for.
 is "a descriptor that flushes does so in a program that inherits it" \
-    "$(counted test-flush:by=spawn none write-rand "[($kinds), .bytes_written]")" \
-    '[{"sync_write":120},1200]'
+    "$(counted test-flush:by=spawn none write-rand "[(.flushes_by_kind.sync_write == .ops),
+        .flushes == .ops, .bytes_written == 10 * .ops, .ops > 0]")" '[true,true,true,true]'
 is "flushes by commit and by operation" \
     "$(counted test-flush:by=child none write-rand '[.per_commit.flushes, .per_op.flushes]')" \
     '[80,2]'
