@@ -4,7 +4,8 @@
  *
  * It makes marks: calls of prctl with an option that no kernel has. Without a tracer the kernel
  * refuses them with EINVAL and nothing else happens; a tracer sees them like any system call. They
- * are made only while sb_counting_on is set, which no timed repeat does.
+ * are made only while sb_counting_on is set, which no timed repeat does: there a mark is the test
+ * of a variable that no one writes.
  */
 #ifndef SB_COUNTING_H
 #define SB_COUNTING_H

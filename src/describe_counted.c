@@ -7,7 +7,6 @@
 #include "jsonx.h"
 #include "sysnames.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -51,19 +50,23 @@ static void put_by_name(json_t *object, const struct sb_flush_totals *totals)
     }
 }
 
-static void put_shares(json_t *counted, const char *key, const struct sb_flush_totals *totals,
+static void put_shares(json_t *object, const char *key, const struct sb_counted *counted,
                        uint64_t count)
 {
+    const struct sb_flush_totals *totals = &counted->totals;
     double by = (double)count;
-    json_t *object;
+    json_t *shares;
 
     if (!count)
         return;
-    object = sb_json_take(counted, key, json_object());
-    sb_json_real(object, "flushes", (double)all_flushes(totals) / by);
-    sb_json_real(object, "system_calls", (double)totals->system_calls / by);
-    sb_json_real(object, "bytes_written", (double)totals->bytes_written / by);
-    sb_json_real(object, "bytes_read", (double)totals->bytes_read / by);
+    shares = sb_json_take(object, key, json_object());
+    sb_json_real(shares, "flushes", (double)all_flushes(totals) / by);
+    sb_json_real(shares, "system_calls", (double)totals->system_calls / by);
+    sb_json_real(shares, "bytes_written", (double)totals->bytes_written / by);
+    sb_json_real(shares, "bytes_read", (double)totals->bytes_read / by);
+    sb_json_real(shares, "msync_bytes", (double)totals->msync_bytes / by);
+    if (counted->dirtied_known)
+        sb_json_real(shares, "dirtied_bytes", (double)counted->dirtied_bytes / by);
 }
 
 static void put_unseen(json_t *counted, uint64_t unseen)
@@ -76,19 +79,23 @@ static void put_unseen(json_t *counted, uint64_t unseen)
         sb_json_append_text(words, "io_submit");
 }
 
-void sb_describe_counted(json_t *counted, const struct sb_flush_totals *totals, uint64_t ops,
-                         uint64_t commits)
+void sb_describe_counted(json_t *object, const struct sb_counted *counted)
 {
-    sb_json_u64(counted, "ops", ops);
-    sb_json_u64(counted, "commits", commits);
-    sb_json_u64(counted, "spans", totals->spans);
-    sb_json_u64(counted, "flushes", all_flushes(totals));
-    put_by_kind(sb_json_take(counted, "flushes_by_kind", json_object()), totals);
-    sb_json_u64(counted, "system_calls", totals->system_calls);
-    put_by_name(sb_json_take(counted, "system_calls_by_name", json_object()), totals);
-    sb_json_u64(counted, "bytes_written", totals->bytes_written);
-    sb_json_u64(counted, "bytes_read", totals->bytes_read);
-    put_shares(counted, "per_commit", totals, commits);
-    put_shares(counted, "per_op", totals, ops);
-    put_unseen(counted, totals->unseen);
+    const struct sb_flush_totals *totals = &counted->totals;
+
+    sb_json_u64(object, "ops", counted->ops);
+    sb_json_u64(object, "commits", counted->commits);
+    sb_json_u64(object, "spans", totals->spans);
+    sb_json_u64(object, "flushes", all_flushes(totals));
+    put_by_kind(sb_json_take(object, "flushes_by_kind", json_object()), totals);
+    sb_json_u64(object, "system_calls", totals->system_calls);
+    put_by_name(sb_json_take(object, "system_calls_by_name", json_object()), totals);
+    sb_json_u64(object, "bytes_written", totals->bytes_written);
+    sb_json_u64(object, "bytes_read", totals->bytes_read);
+    sb_json_u64(object, "msync_bytes", totals->msync_bytes);
+    if (counted->dirtied_known)
+        sb_json_u64(object, "dirtied_bytes", counted->dirtied_bytes);
+    put_shares(object, "per_commit", counted, counted->commits);
+    put_shares(object, "per_op", counted, counted->ops);
+    put_unseen(object, totals->unseen);
 }

@@ -9,10 +9,16 @@
 
 #include <jansson.h>
 
-/* Fills `counted`: ops, commits, spans, flushes in total and by kind, system calls in total and by
- * name for the most frequent ones, bytes by calls, all of these per commit and per operation where
- * there were any, and what could not be seen. */
-void sb_describe_counted(json_t *counted, const struct sb_flush_totals *totals, uint64_t ops,
-                         uint64_t commits);
+struct sb_counted {
+    struct sb_flush_totals totals;
+    uint64_t ops, commits;
+    bool dirtied_known;
+    uint64_t dirtied_bytes; /* of pages, by whatever means, with what settling dirtied */
+};
+
+/* Fills `object`: ops, commits, spans, flushes in total and by kind, system calls in total and by
+ * name for the most frequent ones, bytes by calls and of pages, all of these per commit and per
+ * operation where there were any, and what could not be seen. */
+void sb_describe_counted(json_t *object, const struct sb_counted *counted);
 
 #endif

@@ -18,6 +18,7 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
+#include <time.h>
 
 enum { FD_SYNC = 1u << 0, FD_CLOSE_ON_EXEC = 1u << 1 };
 enum { DESCRIPTORS_MAX = 1 << 20 };
@@ -294,6 +295,25 @@ void sb_flushcount_end(struct sb_flushcount *count)
     count->active = count->clocked = false;
 }
 
+/* CPU clocks are system calls everywhere; the others are where the vDSO is of no use alone, such as
+ * with a clock source that only the kernel can read. */
+static bool is_clock_reading(const struct sb_system_call *call)
+{
+    switch (call->number) {
+    case SYS_clock_gettime:
+        return call->args[0] != CLOCK_PROCESS_CPUTIME_ID &&
+               call->args[0] != CLOCK_THREAD_CPUTIME_ID && int_arg(call, 0) >= 0;
+    case SYS_gettimeofday:
+#ifdef SYS_time
+    case SYS_time:
+#endif
+    case SYS_getcpu:
+        return true;
+    default:
+        return false;
+    }
+}
+
 void sb_flushcount_enter(struct sb_flushcount *count, struct sb_descriptors *descriptors,
                          struct sb_system_call *call)
 {
@@ -306,8 +326,8 @@ void sb_flushcount_enter(struct sb_flushcount *count, struct sb_descriptors *des
     /* Once the call has returned, another thread may have been given the number again. */
     if (call->number == SYS_close)
         set_flags(descriptors, int_arg(call, 0), 0);
-    call->counted = count->clocked;
-    if (!count->clocked)
+    call->counted = count->clocked && !is_clock_reading(call);
+    if (!call->counted)
         return;
     count->totals.system_calls++;
     count->totals.by_number[bin]++;
@@ -326,6 +346,8 @@ void sb_flushcount_leave(struct sb_flushcount *count, struct sb_descriptors *des
     meaning = understand(descriptors, call);
     if (meaning.flush >= 0)
         count->totals.flushes[meaning.flush]++;
+    if (meaning.flush == SB_FLUSH_MSYNC)
+        count->totals.msync_bytes += call->args[1];
     if (meaning.write_fd >= 0)
         count->totals.bytes_written += (uint64_t)result;
     if (meaning.reads)

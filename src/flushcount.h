@@ -5,8 +5,10 @@
  *
  * A state machine that is fed with the entries and exits of system calls; it makes none itself and
  * knows nothing of how they are seen (tracer.h). Not seen by any means are stores to mapped pages
- * (their msync is) and what goes through io_uring or the kernel's asynchronous I/O, which is
- * therefore told in `unseen`.
+ * (their msync is, with the length of its range) and what goes through io_uring or the kernel's
+ * asynchronous I/O, which is therefore told in `unseen`. Readings of a clock that the kernel's own
+ * library (vDSO) answers without a system call are not counted on machines where it cannot, either:
+ * the counts of a library are the same on all of them.
  */
 #ifndef SB_FLUSHCOUNT_H
 #define SB_FLUSHCOUNT_H
@@ -43,6 +45,7 @@ struct sb_flush_totals {
     uint64_t flushes[SB_FLUSH_KINDS];
     uint64_t system_calls;
     uint64_t bytes_written, bytes_read; /* by calls that move bytes of files, pipes and sockets */
+    uint64_t msync_bytes;               /* of the ranges of SB_FLUSH_MSYNC, clean pages included */
     uint64_t unseen;                    /* enum sb_flush_unseen; since the process's start */
     uint64_t by_number[SB_SYSTEM_CALLS];
 };

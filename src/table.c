@@ -283,6 +283,7 @@ static void print_group(struct sb_table *table, const struct sb_table_group *gro
     sb_table_print_sheet(table, &groups[index], &rows);
     if (!groups[index].commits)
         sb_table_print_space(table, &groups[index], &rows);
+    sb_table_print_counted(table, &groups[index], &rows);
     sb_table_rows_release(&rows);
 }
 
@@ -322,7 +323,7 @@ static void print_reading_help(const struct sb_table *table)
     const char *mark = table->style.bold ? "bold" : "*";
 
     if (table->best_was_marked || table->settled_was_shown || table->share_was_shown ||
-        table->spreads.count)
+        table->counted_was_shown || table->spreads.count)
         (void)fputc('\n', table->stream);
     if (table->best_was_marked)
         sb_table_sentence(table, "",
@@ -339,6 +340,12 @@ static void print_reading_help(const struct sb_table *table)
         sb_table_sentence(table, "",
                           sb_format("of flushes/s: commits as a share of the best flush rate that "
                                     "the directory showed."));
+    if (table->counted_was_shown)
+        sb_table_sentence(table, "",
+                          sb_format("flushes/commit: calls that wait for the device; calls/op: "
+                                    "system calls; ampl.: bytes of pages made dirty, bytes read "
+                                    "from the device and bytes of files, for each byte of keys and "
+                                    "values, from the timed repeats; no such column: all zero."));
 }
 
 static void collect_notes(const json_t *document, struct sb_remarks *notes,

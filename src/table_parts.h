@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * table_parts.h -- what the files that make table.h share: table.c prints the document, with what
- * is above and below the tables; table_title.c, table_sheet.c and table_space.c the tables of one
- * group of cells.
+ * is above and below the tables; table_title.c, table_sheet.c, table_space.c and table_counted.c
+ * print the tables of one group of cells.
  *
  * The document may come from elsewhere: it is only read by the getters of jsonx.h, and its texts
  * are cleaned before they are printed.
@@ -41,7 +41,7 @@ struct sb_table {
     const json_t *document;
     const char *harness_driver; /* the one that keeps nothing: never the best of a column */
     struct sb_remarks spreads;  /* kinds of interval that were shown */
-    bool best_was_marked, settled_was_shown, share_was_shown;
+    bool best_was_marked, settled_was_shown, share_was_shown, counted_was_shown;
 };
 
 /* Cells that may be compared with each other. */
@@ -94,6 +94,10 @@ void sb_table_print_sheet(struct sb_table *table, const struct sb_table_group *g
 /* The table of the space that its stores took, if there is anything to tell. */
 void sb_table_print_space(const struct sb_table *table, const struct sb_table_group *group,
                           const struct sb_table_rows *rows);
+
+/* The table of what its counting repeats counted, if there were any. */
+void sb_table_print_counted(struct sb_table *table, const struct sb_table_group *group,
+                            const struct sb_table_rows *rows);
 
 /* sb_table_print() with the style chosen by the caller. */
 void sb_table_print_styled(FILE *stream, const struct sb_text_style *style, const json_t *document);

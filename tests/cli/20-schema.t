@@ -22,7 +22,7 @@ campaign_with()
     run run --drivers="$drivers" --dir="$tmp/dir" --commits=10 --phase-min=1ms --seed=7 --quiet "$@"
 }
 
-campaign_with --scenarios=write-rand,read-seq,read-rand,commit --records=1000 --repeats=2 \
+campaign_with --scenarios=write-rand,read-seq,read-rand,commit --records=1000 --repeats=2 --count \
     --out="$tmp/result.json"
 is "a small campaign ends well" "$status" 0
 cp out table
@@ -69,6 +69,9 @@ if python3 -c 'from jsonschema import Draft202012Validator' 2>/dev/null; then
     bends '.cells[0].durability_requested = "some"' "an unknown level"
     bends '.cells[0].parameters.records = "1000"' "a number in quotes"
     bends '.schema = "storebench-result-2"' "another schema"
+    bends '.cells[0].counted = {"status": "ok"}' "what was counted without its figures"
+    bends '.cells[0].counted = {"status": "n/a"}' "what was not counted without a reason"
+    bends '.cells[0].counted.extra = 1' "another member in what was counted"
     bends 'del(.machine)' "a complete result without its machine"
 elif [ "${CI:-}${STOREBENCH_REQUIRE:-}" ]; then
     fail "python3-jsonschema is missing; on Debian: apt-get install python3-jsonschema"
@@ -120,8 +123,13 @@ peak_rss_bytes .memory.peak_rss_bytes
 file_allocated_bytes .files.allocated_bytes
 file_apparent_bytes .files.apparent_bytes
 write_bytes .usage.write_bytes
+write_amplification .derived.write_amplification
+read_amplification .derived.read_amplification
+space_amplification .derived.space_amplification
 END
 
+ok "every cell that ran was counted, or says why not" holds 'all(.cells[] | select(.status == "ok");
+    .counted | .status == "ok" or (.status == "n/a" and (.reason | length > 0)))'
 ok "at level power, the share of the flush rate is that of the best one" holds '
     ([.directories[].flush_ceilings[] | .append, .overwrite, .mapped | .flushes_per_s] | max)
         as $best

@@ -11,8 +11,11 @@
 #include "core.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdio.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -37,6 +40,7 @@ enum fault {
     FORK,
     FORK_CRASH,
     REFUSE,
+    FLUSH,
 };
 
 /* The harness looks into each line of a value. */
@@ -44,10 +48,13 @@ enum { LINE_BYTES = 64 };
 
 enum hook { IN_PUT, IN_GET, IN_CLOSE };
 
+enum flusher { BY_SELF, BY_THREAD, BY_CHILD, BY_SPAWN };
+
 struct test_options {
     int64_t at; /* the call, or the record of a scan, that goes wrong */
     int64_t in; /* enum hook */
     int64_t ns;
+    int64_t by; /* enum flusher */
 };
 
 struct sb_store {
@@ -57,6 +64,7 @@ struct sb_store {
     struct test_options options;
     struct core core;
     int64_t puts, gets, overwrites;
+    int plain_fd, sync_fd; /* of a driver that flushes; else -1 */
 };
 
 struct sb_session {
@@ -145,6 +153,63 @@ static void print(const struct sb_store *store, const char *hook)
     (void)fprintf(stderr, "%s: %s on standard error\n", store->name, hook);
 }
 
+/* ---- flushes ------------------------------------------------------------------------------ */
+
+/* Two flushes and ten bytes in two system calls. */
+static void *flush(void *arg)
+{
+    const struct sb_store *store = arg;
+    bool done = write(store->sync_fd, "0123456789", 10) == 10 && fdatasync(store->plain_fd) == 0;
+
+    return done ? arg : NULL;
+}
+
+/* A shell inherits the descriptor that flushes with every write as its standard output. */
+static pid_t spawn(const struct sb_store *store)
+{
+    char *const words[] = {(char *)(uintptr_t)"sh", (char *)(uintptr_t)"-c",
+                           (char *)(uintptr_t)"printf 0123456789", NULL};
+    posix_spawn_file_actions_t actions;
+    pid_t child = -1;
+
+    if (posix_spawn_file_actions_init(&actions))
+        return -1;
+    if (posix_spawn_file_actions_adddup2(&actions, store->sync_fd, STDOUT_FILENO) ||
+        posix_spawn(&child, "/bin/sh", &actions, NULL, words, environ))
+        child = -1;
+    (void)posix_spawn_file_actions_destroy(&actions);
+    return child;
+}
+
+static bool ended_well(pid_t child)
+{
+    int status;
+
+    return child > 0 && waitpid(child, &status, 0) == child && status == 0;
+}
+
+static bool flush_by(struct sb_store *store)
+{
+    pthread_t thread;
+    void *result;
+    pid_t child;
+
+    switch ((enum flusher)store->options.by) {
+    case BY_THREAD:
+        return pthread_create(&thread, NULL, flush, store) == 0 &&
+               pthread_join(thread, &result) == 0 && result;
+    case BY_CHILD:
+        child = fork();
+        if (child == 0)
+            _exit(flush(store) ? 0 : 1);
+        return ended_well(child);
+    case BY_SPAWN:
+        return ended_well(spawn(store));
+    default:
+        return flush(store) != NULL;
+    }
+}
+
 /* ---- hooks -------------------------------------------------------------------------------- */
 
 static const char *test_version(void)
@@ -170,6 +235,11 @@ static int test_open(const struct sb_open *args, struct sb_store **storep)
         free(store);
         return args->host->fail(SB_ERR_FAILED, 0, "%s: cannot open", args->driver->name);
     }
+    store->plain_fd = store->sync_fd = -1;
+    if (args->driver->variant == FLUSH) {
+        store->plain_fd = dup(fd);
+        store->sync_fd = open(path, O_WRONLY | O_DSYNC | O_CLOEXEC);
+    }
     (void)close(fd);
     store->host = args->host;
     store->name = args->driver->name;
@@ -186,6 +256,10 @@ static int test_close(struct sb_store *store)
 {
     misbehave(store, IN_CLOSE, 0);
     print(store, "close");
+    if (store->plain_fd >= 0)
+        (void)close(store->plain_fd);
+    if (store->sync_fd >= 0)
+        (void)close(store->sync_fd);
     core_release(&store->core);
     free(store);
     return 0;
@@ -217,6 +291,8 @@ static int test_put(struct sb_session *session, struct sb_slice key, struct sb_s
     misbehave(store, IN_PUT, store->puts);
     if (store->fault == SLEEP)
         sleep_ns(store->options.ns);
+    if (store->fault == FLUSH && !flush_by(store))
+        return store->host->fail(SB_ERR_FAILED, 0, "%s: cannot flush", store->name);
     if (is_call && store->fault == MISSING)
         return 0;
     if (is_call && store->fault == SILENT)
@@ -359,6 +435,9 @@ static const struct sb_option test_options[] = {
      offsetof(struct test_options, in)},
     {"ns", SB_OPTION_INT, "ns", "1000000", 0, INT64_C(10000000000), NULL,
      "how long each put, get and opening of a cursor takes", offsetof(struct test_options, ns)},
+    {"by", SB_OPTION_ENUM, NULL, "self", 0, 0, "self|thread|child|spawn",
+     "who flushes in each put: this thread, a new one, a forked child, a shell",
+     offsetof(struct test_options, by)},
     {NULL, SB_OPTION_BOOL, NULL, NULL, 0, 0, NULL, NULL, 0},
 };
 
@@ -394,6 +473,7 @@ static const struct sb_driver test_drivers[] = {
     TEST("test-print", PRINT, SB_CAP_ORDERED, "prints on standard output and error"),
     TEST("test-fork", FORK, SB_CAP_ORDERED, "leaves a process behind"),
     TEST("test-fork-crash", FORK_CRASH, SB_CAP_ORDERED, "leaves a process behind and dies"),
+    TEST("test-flush", FLUSH, SB_CAP_ORDERED, "flushes twice in each put, in a known way"),
     TEST("test-na", REFUSE, SB_CAP_ORDERED, "refuses to open"),
 };
 

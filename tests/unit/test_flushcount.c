@@ -19,6 +19,7 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "../../src/count.h"
@@ -110,6 +111,9 @@ static void test_msync_by_its_flags(void **state)
     run(make(SYS_msync, 0, 4096, MS_SYNC | MS_INVALIDATE), 0);
     assert_int_equal(count.totals.flushes[SB_FLUSH_MSYNC], 2);
     assert_int_equal(flushes(), 2);
+    assert_int_equal(count.totals.msync_bytes, 2 * 4096);
+    run(make(SYS_msync, 0, 4096, MS_SYNC), -ENOMEM);
+    assert_int_equal(count.totals.msync_bytes, 2 * 4096);
 }
 
 static void test_sync_file_range_by_its_flags(void **state)
@@ -349,6 +353,19 @@ static void test_spans(void **state)
     assert_int_equal(count.totals.spans, 2);
 }
 
+/* With or without a vDSO the counts are the same. */
+static void test_readings_of_a_clock_do_not_count(void **state)
+{
+    (void)state;
+    run(make(SYS_clock_gettime, CLOCK_MONOTONIC, 0, 0), 0);
+    run(make(SYS_clock_gettime, CLOCK_REALTIME, 0, 0), 0);
+    run(make(SYS_gettimeofday, 0, 0, 0), 0);
+    assert_int_equal(count.totals.system_calls, 0);
+    run(make(SYS_clock_gettime, CLOCK_PROCESS_CPUTIME_ID, 0, 0), 0);
+    run(make(SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID, 0, 0), 0);
+    assert_int_equal(count.totals.system_calls, 2);
+}
+
 static void test_scenarios(void **state)
 {
     (void)state;
@@ -475,6 +492,7 @@ int main(void)
         TEST(test_bytes),
         TEST(test_pwritev2_flags),
         TEST(test_spans),
+        TEST(test_readings_of_a_clock_do_not_count),
         TEST(test_scenarios),
         TEST(test_what_cannot_be_seen_is_told),
         TEST(test_numbers_beyond_the_table),

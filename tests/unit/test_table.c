@@ -131,6 +131,13 @@ static void test_broken(void **state)
     check_golden("table-broken.json", &piped, "table-broken.txt");
 }
 
+/* Counting repeats: all figures, some, none, and those that could not be. */
+static void test_counted(void **state)
+{
+    (void)state;
+    check_golden("table-counted.json", &piped, "table-counted.txt");
+}
+
 /* Escape sequences, invisible characters, wrong types, unknown words. */
 static void test_hostile(void **state)
 {
@@ -260,6 +267,9 @@ static void test_every_member_wrong(void **state)
     (void)state;
     replace_each(document, document);
     json_decref(document);
+    document = read_document("table-counted.json");
+    replace_each(document, document);
+    json_decref(document);
 }
 
 static void test_no_document(void **state)
@@ -323,6 +333,7 @@ int main(void)
         cmocka_unit_test(test_stream_that_is_no_terminal),
         cmocka_unit_test(test_terminal),
         cmocka_unit_test(test_broken),
+        cmocka_unit_test(test_counted),
         cmocka_unit_test(test_hostile),
         cmocka_unit_test(test_width_is_kept),
         cmocka_unit_test(test_levels_are_apart),
