@@ -167,8 +167,8 @@ static void *flush(void *arg)
 /* A shell inherits the descriptor that flushes with every write as its standard output. */
 static pid_t spawn(const struct sb_store *store)
 {
-    char *const words[] = {(char *)(uintptr_t)"sh", (char *)(uintptr_t)"-c",
-                           (char *)(uintptr_t)"printf 0123456789", NULL};
+    char *const words[] = {(char *)(uintptr_t) "sh", (char *)(uintptr_t) "-c",
+                           (char *)(uintptr_t) "printf 0123456789", NULL};
     posix_spawn_file_actions_t actions;
     pid_t child = -1;
 
