@@ -134,6 +134,13 @@ static int open_packer(struct packer *p, const char *path, struct sb_keypack *pa
     return 0;
 }
 
+static int write_anchors(const struct packer *p)
+{
+    size_t count = p->anchor_count; /* 0: there are no anchors in memory either */
+
+    return count && fwrite(p->anchors, sizeof(*p->anchors), count, p->out) != count;
+}
+
 /* Anchors are aligned, since they are read as numbers in place. */
 static int close_packer(struct packer *p, int rc)
 {
@@ -141,11 +148,9 @@ static int close_packer(struct packer *p, int rc)
     size_t pad_bytes = (size_t)(-p->offset & 7);
 
     p->pack->header.anchors_offset = p->offset + pad_bytes;
-    if (!rc &&
-        (fwrite(padding, 1, pad_bytes, p->out) != pad_bytes ||
-         fwrite(p->anchors, sizeof(*p->anchors), p->anchor_count, p->out) != p->anchor_count ||
-         fseek(p->out, 0, SEEK_SET) ||
-         fwrite(&p->pack->header, sizeof(p->pack->header), 1, p->out) != 1))
+    if (!rc && (fwrite(padding, 1, pad_bytes, p->out) != pad_bytes || write_anchors(p) ||
+                fseek(p->out, 0, SEEK_SET) ||
+                fwrite(&p->pack->header, sizeof(p->pack->header), 1, p->out) != 1))
         rc = write_failed(p);
     if (p->out && fclose(p->out) && !rc)
         rc = write_failed(p);

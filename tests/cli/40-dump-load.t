@@ -232,10 +232,10 @@ for driver in $volatile; do
     run load "$driver" new in
     refused 2 "$driver keeps .*memory only" "load $driver: there is nothing to keep"
 done
-run dump memory-hash foreign
-refused 2 "memory only" "dump memory-hash"
-run tool memory-hash stat foreign
-refused 2 "memory only" "tool memory-hash"
+run dump memory-tree foreign
+refused 2 "memory only" "dump memory-tree"
+run tool memory-tree stat foreign
+refused 2 "memory only" "tool memory-tree"
 ok "no directory was made" not test -e new
 
 # ---- options ----------------------------------------------------------------------------------

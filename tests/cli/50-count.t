@@ -231,14 +231,14 @@ find_counting()
     [ "$traced" ] && printf '%s\n' "$tracer" "$traced" >counting
 }
 
-start --drivers=test-sleep:ns=2000000 --scenarios=write-rand --records=200 --count
+start --drivers=test-sleep:ns=10000000 --scenarios=write-rand --records=200 --count
 ok "a counting repeat runs" within 30 find_counting
 kill -KILL "$pid"
 wait "$pid" 2>/dev/null
 ok "it dies with the campaign" within 30 all_gone counting
 rm -rf dir result.json.partial && mkdir dir
 
-start --drivers=test-sleep:ns=2000000 --scenarios=write-rand --records=200 --count
+start --drivers=test-sleep:ns=10000000 --scenarios=write-rand --records=200 --count
 ok "another one runs" within 30 find_counting
 kill -INT "$pid"
 wait "$pid"
